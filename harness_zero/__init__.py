@@ -1,0 +1,3 @@
+"""An agent loop small enough to own."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,127 @@
+"""Messages and content blocks, in the shape in which the Messages API sends them.
+
+They are plain dicts, so what you print is what travels on the wire. A reply
+carries more than the wire wants back (stop_reason, usage); `said` keeps the
+part that becomes a message.
+"""
+
+from itertools import pairwise
+from typing import Any
+
+Block = dict[str, Any]  # {"type": "text" | "tool_use" | "tool_result", ...}
+Message = dict[str, Any]  # {"role": "user" | "assistant", "content": [Block, ...]}
+Reply = dict[str, Any]  # {"content": [Block, ...], "stop_reason": str, "usage": {...}}
+
+
+def user(*blocks: Block | str) -> Message:
+    """A message to the model: a prompt, or the results of the tools it called."""
+    return {"role": "user", "content": [text(b) if isinstance(b, str) else b for b in blocks]}
+
+
+def text(words: str) -> Block:
+    """Words, as a content block."""
+    return {"type": "text", "text": words}
+
+
+def tool_use(id: str, name: str, **input: Any) -> Block:
+    """A tool call: the model asks for the tool `name` with these arguments."""
+    return {"type": "tool_use", "id": id, "name": name, "input": input}
+
+
+def tool_result(id: str, content: str, is_error: bool = False) -> Block:
+    """The answer to the tool call with this id."""
+    result = {"type": "tool_result", "tool_use_id": id, "content": content}
+    if is_error:
+        result["is_error"] = True
+    return result
+
+
+def reply(*blocks: Block | str, stop_reason: str = "") -> Reply:
+    """A model's reply. Its stop_reason follows from its blocks unless it is given."""
+    content = user(*blocks)["content"]
+    asks = any(block["type"] == "tool_use" for block in content)
+    stop_reason = stop_reason or ("tool_use" if asks else "end_turn")
+    usage = {"input_tokens": 0, "output_tokens": 0}
+    return {"content": content, "stop_reason": stop_reason, "usage": usage}
+
+
+def said(reply: Reply) -> Message:
+    """What a reply leaves in the array: its role and its content, nothing else."""
+    return {"role": "assistant", "content": reply["content"]}
+
+
+def blocks(message: Message | Reply) -> list[Block]:
+    """A message's content as blocks; the API takes a bare string for one text block."""
+    content = message["content"]
+    return [text(content)] if isinstance(content, str) else content
+
+
+def tool_uses(message: Message | Reply) -> list[Block]:
+    """The tool calls that a message asks for, in order."""
+    return [block for block in blocks(message) if block["type"] == "tool_use"]
+
+
+def tool_results(message: Message) -> list[Block]:
+    """The results that a message brings, in order."""
+    return [block for block in blocks(message) if block["type"] == "tool_result"]
+
+
+def words(message: Message | Reply) -> str:
+    """What a message says in text, without its calls and results."""
+    return "\n".join(block["text"] for block in blocks(message) if block["type"] == "text")
+
+
+def pairing_fault(asking: Message, answering: Message | None) -> str | None:
+    """What is wrong between a message and the next one, in words; None if nothing is.
+
+    Every call is answered once, in the message right after it, in the order of
+    the calls, and before any text. Only the two messages are looked at, so a
+    loop that checks each new pair does the same work in round 5 and in round 5,000.
+    """
+    asked = [call["id"] for call in tool_uses(asking)]
+    answered = [result["tool_use_id"] for result in tool_results(answering)] if answering else []
+    if missing := [id for id in asked if id not in answered]:
+        return f"{', '.join(missing)} asked for and not answered in the next message"
+    if strangers := [id for id in answered if id not in asked]:
+        return f"{', '.join(strangers)} answered but not asked for in the message before"
+    if len(answered) > len(asked):
+        return f"{', '.join(asked)} answered more than once"
+    if answered != asked:
+        return f"answered in the order {', '.join(answered)}, asked in the order {', '.join(asked)}"
+    leading = blocks(answering)[: len(answered)] if answering else []
+    if any(block["type"] != "tool_result" for block in leading):
+        return "text stands before the results; results come first"
+    return None
+
+
+def array_fault(messages: list[Message]) -> str | None:
+    """What keeps an array from being sent, in words; None if it can be.
+
+    Messages of one role in a row are one message to the API, so they are here.
+    """
+    if not messages:
+        return "the array is empty; it begins with a message of the user"
+    merged = merge(messages)
+    if merged[0]["role"] != "user":
+        return f"message 0 has the role {merged[0]['role']!r}; an array begins with the user"
+    if merged[-1]["role"] != "user":
+        return "the array ends with the model's own message; it has nothing to reply to"
+    for at, (message, after) in enumerate(pairwise([{"content": []}, *merged])):
+        if not blocks(after):
+            return f"message {at} has no content"
+        if any(not block.get("text", "-").strip() for block in blocks(after)):
+            return f"message {at} holds a blank text block"
+        if fault := pairing_fault(message, after):
+            return f"message {at}: {fault}"
+    return None
+
+
+def merge(messages: list[Message]) -> list[Message]:
+    """Neighbours of one role joined into one message, as the API reads them."""
+    merged: list[Message] = []
+    for message in messages:
+        if merged and merged[-1]["role"] == message["role"]:
+            merged[-1] = {**message, "content": [*blocks(merged[-1]), *blocks(message)]}
+        else:
+            merged.append(message)
+    return merged
