@@ -1,4 +1,10 @@
-"""Faults of the set-up: somebody has to mend code, so they are raised and never told to the model."""
+"""Faults of the set-up: code has to be mended, so they are raised and never told to the model."""
+
+import sysconfig
+import traceback
+from pathlib import Path
+
+NOT_THE_LEARNERS = (str(Path(__file__).parent), sysconfig.get_path("stdlib"), "<frozen")
 
 
 class SetupFault(BaseException):
@@ -11,3 +17,12 @@ class SetupFault(BaseException):
     def _render_traceback_(self) -> list[str]:
         """In a notebook: the sentence alone, without the frames that led to it."""
         return [f"{type(self).__name__}: {self}"]
+
+
+def place(error: BaseException) -> str:
+    """Where in the learner's own code an error passed, for the end of a sentence; else nothing."""
+    passed = traceback.extract_tb(error.__traceback__)
+    frames = [frame for frame in passed if not frame.filename.startswith(NOT_THE_LEARNERS)]
+    if not frames:
+        return ""
+    return f" (line {frames[-1].lineno} of your cell: `{frames[-1].line}`)"

@@ -1,7 +1,7 @@
 """Messages and content blocks, in the shape in which the Messages API sends them.
 
 They are plain dicts, so what you print is what travels on the wire. A reply
-carries more than the wire wants back (stop_reason, usage); `said` keeps the
+carries more than the wire wants back (stop_reason, usage, cost_usd); `said` keeps the
 part that becomes a message.
 """
 
@@ -10,7 +10,7 @@ from typing import Any
 
 Block = dict[str, Any]  # {"type": "text" | "tool_use" | "tool_result", ...}
 Message = dict[str, Any]  # {"role": "user" | "assistant", "content": [Block, ...]}
-Reply = dict[str, Any]  # {"content": [Block, ...], "stop_reason": str, "usage": {...}}
+Reply = dict[str, Any]  # {"content": [...], "stop_reason": str, "usage": {}, "cost_usd": USD}
 
 
 def user(*blocks: Block | str) -> Message:
@@ -30,24 +30,52 @@ def tool_use(id: str, name: str, **input: Any) -> Block:
 
 def tool_result(id: str, content: str, is_error: bool = False) -> Block:
     """The answer to the tool call with this id."""
-    result = {"type": "tool_result", "tool_use_id": id, "content": content}
+    result: Block = {"type": "tool_result", "tool_use_id": id, "content": content}
     if is_error:
         result["is_error"] = True
     return result
 
 
-def reply(*blocks: Block | str, stop_reason: str = "") -> Reply:
-    """A model's reply. Its stop_reason follows from its blocks unless it is given."""
+def not_executed(call: Block, why: str) -> Block:
+    """The result of a call that was never made: the model must not guess that it was."""
+    return tool_result(call["id"], f"not executed: {why}", is_error=True)
+
+
+def outcome_unknown(call: Block) -> Block:
+    """The result of a call that was begun, until it has one of its own."""
+    return tool_result(call["id"], "interrupted, outcome unknown", is_error=True)
+
+
+def with_words(result: Block, words: str) -> Block:
+    """The same result with words from the harness at its end."""
+    content = result.get("content") or ""
+    if isinstance(content, list):
+        return {**result, "content": [*content, text(words)]}
+    return {**result, "content": f"{content}\n\n{words}" if content else words}
+
+
+def reply(*blocks: Block | str, stop_reason: str = "", tokens: int = 0, cost: float = 0.0) -> Reply:
+    """A model's reply, with what it declares to have cost in USD.
+
+    Its stop_reason follows from its blocks unless it is given.
+    """
     content = user(*blocks)["content"]
     asks = any(block["type"] == "tool_use" for block in content)
     stop_reason = stop_reason or ("tool_use" if asks else "end_turn")
-    usage = {"input_tokens": 0, "output_tokens": 0}
-    return {"content": content, "stop_reason": stop_reason, "usage": usage}
+    usage = {"input_tokens": 0, "output_tokens": tokens}
+    return {"content": content, "stop_reason": stop_reason, "usage": usage, "cost_usd": cost}
 
 
 def said(reply: Reply) -> Message:
-    """What a reply leaves in the array: its role and its content, nothing else."""
-    return {"role": "assistant", "content": reply["content"]}
+    """What a reply leaves in the array. The API takes no blank text back, so none is kept."""
+    content = [block for block in reply["content"] if block.get("text", "-").strip()]
+    return {"role": "assistant", "content": content}
+
+
+def tokens(usage: dict[str, Any]) -> int:
+    """All tokens of a reply: read and written, from the cache or not."""
+    counters = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+    return sum(usage.get(name) or 0 for name in (*counters, "output_tokens"))
 
 
 def blocks(message: Message | Reply) -> list[Block]:
@@ -94,8 +122,15 @@ def pairing_fault(asking: Message, answering: Message | None) -> str | None:
     return None
 
 
+def request_fault(messages: list[Message]) -> str | None:
+    """What keeps an array from being sent, in words; None if it can be."""
+    if messages and messages[-1]["role"] != "user":
+        return array_fault(messages) or "the array ends with the model's own message"
+    return array_fault(messages)
+
+
 def array_fault(messages: list[Message]) -> str | None:
-    """What keeps an array from being sent, in words; None if it can be.
+    """What is wrong with an array, whoever spoke last, in words; None if nothing is.
 
     Messages of one role in a row are one message to the API, so they are here.
     """
@@ -104,15 +139,25 @@ def array_fault(messages: list[Message]) -> str | None:
     merged = merge(messages)
     if merged[0]["role"] != "user":
         return f"message 0 has the role {merged[0]['role']!r}; an array begins with the user"
-    if merged[-1]["role"] != "user":
-        return "the array ends with the model's own message; it has nothing to reply to"
-    for at, (message, after) in enumerate(pairwise([{"content": []}, *merged])):
-        if not blocks(after):
-            return f"message {at} has no content"
-        if any(not block.get("text", "-").strip() for block in blocks(after)):
-            return f"message {at} holds a blank text block"
+    for at, message in enumerate(merged):
+        if fault := content_fault(message):
+            return f"message {at} {fault}"
+    if fault := pairing_fault({"content": []}, merged[0]):
+        return f"message 0: {fault}"
+    for at, (message, after) in enumerate(pairwise(merged)):
         if fault := pairing_fault(message, after):
-            return f"message {at}: {fault}"
+            return f"messages {at} and {at + 1}: {fault}"
+    if fault := pairing_fault(merged[-1], None):
+        return f"message {len(merged) - 1}: {fault}"
+    return None
+
+
+def content_fault(message: Message) -> str | None:
+    """What is wrong inside one message."""
+    if not blocks(message):
+        return "has no content"
+    if any(not block.get("text", "-").strip() for block in blocks(message)):
+        return "holds a blank text block"
     return None
 
 

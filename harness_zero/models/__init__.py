@@ -1,1 +1,1 @@
-"""Models: functions from messages to a reply. Scripted and rehearsed ones here, real ones beside."""
+"""Models: functions from messages to a reply. Scripted ones here, real ones beside."""

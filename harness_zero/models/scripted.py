@@ -8,15 +8,15 @@ from harness_zero.messages import Message, Reply, tool_uses
 Model = Callable[[list[Message]], Reply]
 
 
-class ScriptExhausted(SetupFault):
-    """The loop asked for more replies than the script holds."""
+class OutOfReplies(SetupFault):
+    """The loop asks for another reply and there is none, so it would never end by itself."""
 
 
 def scripted(*script: Reply) -> Model:
     """A model whose n-th reply is the n-th of its script, whatever it is sent.
 
-    Asked once more than that it raises ScriptExhausted and names the likely slip,
-    so a loop that would never end ends here.
+    Asked once more it raises OutOfReplies, which names the likely slip: a loop
+    that would run for ever ends here instead.
     """
     lines = iter(script)
     lengths: list[int] = []
@@ -25,15 +25,16 @@ def scripted(*script: Reply) -> Model:
         lengths.append(len(messages))
         for line in lines:
             return line
-        raise ScriptExhausted(f"asked for reply {len(lengths)} of {len(script)}: {slip(script, lengths)}")
+        asked = f"asked for reply {len(script) + 1}, the script has {len(script)}"
+        raise OutOfReplies(f"{asked}: {slip(lengths, bool(script and tool_uses(script[-1])))}")
 
     return model
 
 
-def slip(script: tuple[Reply, ...], lengths: list[int]) -> str:
-    """The likeliest reason for asking again, from how the array grew between the calls."""
-    if len(lengths) > 1 and lengths[-1] == lengths[-2]:
-        return "the array did not grow since the last call; was the reply appended?"
-    if script and not tool_uses(script[-1]):
+def slip(lengths: list[int], asks: bool) -> str:
+    """The likeliest reason for asking again: how long the array was at each call tells it."""
+    if lengths[-1] in lengths[:-1]:
+        return "the array is as long as it was at an earlier call; was the reply appended?"
+    if not asks:
         return "the last reply asked for no tool; the loop should have ended there."
-    return "the loop did what the script asked; the script needs another reply."
+    return "the model still asks for tools; a loop with this model goes on for ever."

@@ -1,0 +1,1 @@
+"""The flight simulator: personas that fly worlds, so that a harness shows what it is worth."""

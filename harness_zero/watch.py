@@ -1,0 +1,160 @@
+"""Watch a run as it happens: the model and the tools are wrapped, the loop stays as it is.
+
+The printed trace is what a person sees of a run, in the terminal and in a notebook.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from harness_zero.faults import SetupFault, place
+from harness_zero.messages import Block, Message, Reply, said, tool_uses, words
+from harness_zero.models.scripted import Model
+from harness_zero.toolbox import input_fault
+
+Tools = Mapping[str, Callable[..., Any]]
+Tell = Callable[[str, str], None]  # a line, and its kind: you, call, result, error, says, end
+
+LINES, COLUMNS = 4, 88
+UNFILLED = "not done yet: there is still a hole in this loop."
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def plain(line: str, kind: str) -> None:
+    """Print a line as it is."""
+    print(line, flush=True)
+
+
+class NoSuchTool(KeyError):
+    """The model asked for a tool that does not exist."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class Toolbox(dict):
+    """Tools by name; a name that is not there is answered with the names that are."""
+
+    def __missing__(self, name: str) -> Callable[..., Any]:
+        raise NoSuchTool(f"there is no tool {name!r}; there are {', '.join(self)}")
+
+
+class Watch:
+    """One run under observation: it tells what happens, and keeps the array if the run is lost."""
+
+    def __init__(self, tell: Tell = plain) -> None:
+        self.tell = tell
+        self.messages: list[Message] = []  # the array as the loop last sent it
+        self.rounds = 0  # how often the model has spoken
+        self.calls = 0  # how many tool calls were begun
+        self.last: Reply | None = None
+
+    def play(self, run: Callable, model: Model, tools: Tools, prompt: str) -> Any:
+        """Play the run with everything it does told; gives back what the run gives back."""
+        self.tell(f"you  {prompt}", "you")
+        told = Toolbox({name: self.tool(name, function) for name, function in tools.items()})
+        return run(self.model(model), told, prompt)
+
+    def model(self, model: Model) -> Model:
+        """The same model; its rounds are counted and its words told."""
+
+        def speak(messages: list[Message]) -> Reply:
+            self.messages = messages
+            reply = model(messages)
+            self.rounds, self.last = self.rounds + 1, reply
+            if said_aloud := words(reply):
+                self.tell(f"{self.rounds:>3}  {shown(said_aloud)}", "says")
+            return reply
+
+        return speak
+
+    def tool(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        """The same tool; its calls and what comes back are told."""
+
+        def call(**input: Any) -> Any:
+            self.calls += 1
+            self.tell(f"{self.rounds:>3}  {as_call(name, input)}", "call")
+            try:
+                if fault := input_fault(function, input):
+                    raise TypeError(fault)
+                output = function(**input)
+            except BaseException as error:
+                self.tell(f"     {shown(f'{type(error).__name__}: {error}')}", "error")
+                raise
+            self.tell(f"     {shown(str(output))}", "result")
+            return output
+
+        return call
+
+    def array(self) -> list[Message]:
+        """All messages so far: as last sent, and the reply to that if the loop lost it."""
+        lost = self.last is not None and said(self.last) not in self.messages[-2:]
+        return [*self.messages, said(self.last)] if lost and self.last else list(self.messages)
+
+    def unanswered(self) -> list[Block]:
+        """The calls in the last reply that have no result in the array."""
+        array = self.array()
+        return tool_uses(array[-1]) if array and array[-1]["role"] == "assistant" else []
+
+
+class RunLost(SetupFault):
+    """An exception ended the run, and what the run had gathered went with it."""
+
+
+def watch(run: Callable, model: Model, tools: Tools, prompt: str) -> Any:
+    """Play a run and print it as it happens; gives back what the run gives back.
+
+    A hole that is not filled yet is no error: that is said, and None comes back.
+    """
+    try:
+        return play(run, model, tools, prompt)
+    except NotImplementedError:
+        print(f"     {UNFILLED}")
+
+
+def play(run: Callable, model: Model, tools: Tools, prompt: str) -> Any:
+    """Play a run and print it. An exception becomes RunLost, which says what was raised where."""
+    observed = Watch()
+    try:
+        result = observed.play(run, model, tools, prompt)
+    except NotImplementedError:
+        raise
+    except Exception as error:
+        raise RunLost(f"{type(error).__name__}: {error}{place(error)}") from error
+    print(f"     {counted(observed)}")
+    return result
+
+
+def counted(observed: Watch) -> str:
+    """How many rounds and calls a run took, in words."""
+    return f"{plural(observed.rounds, 'round')}, {plural(observed.calls, 'tool call')}"
+
+
+def plural(count: int, noun: str) -> str:
+    """A count and its noun: 1 round, 2 rounds."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def as_call(name: str, input: Mapping[str, Any]) -> str:
+    """A call as one would write it, on one line."""
+    arguments = ", ".join(f"{key}={value!r}" for key, value in input.items())
+    return clipped(printable(f"{name}({arguments})"))
+
+
+def shown(text: str) -> str:
+    """The first and last lines of a text, indented under its call, safe to print."""
+    lines = [clipped(line.rstrip()) for line in printable(text).strip("\n").split("\n")]
+    if len(lines) > LINES:
+        cut = len(lines) - LINES + 1
+        lines = [*lines[: LINES - 2], f"... {cut} more lines ...", lines[-1]]
+    return "\n".join(f"     {line}".rstrip() for line in lines).lstrip(" ")
+
+
+def clipped(line: str) -> str:
+    """A line cut to the width of the page."""
+    return line if len(line) <= COLUMNS else line[: COLUMNS - 3] + "..."
+
+
+def printable(text: str) -> str:
+    """The text with what would move the cursor or turn the line around spelled out."""
+    return CONTROL.sub(lambda found: found.group().encode("unicode_escape").decode(), text)

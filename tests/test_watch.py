@@ -1,0 +1,72 @@
+import pytest
+
+from harness_zero.messages import reply, tool_use
+from harness_zero.models.scripted import scripted
+from harness_zero.stages.s1_structural_stop import run
+from harness_zero.watch import RunLost, Watch, printable, shown, watch
+
+SCRIPT = reply("Let me add.", tool_use("a", "add", x=2, y=3)), reply("It is 5.")
+TOOLS = {"add": lambda x, y: x + y}
+
+
+def test_a_run_is_printed_as_it_happens(capsys):
+    messages = watch(run, scripted(*SCRIPT), TOOLS, "What is 2 + 3?")
+    assert len(messages) == 4
+    assert capsys.readouterr().out.splitlines() == [
+        "you  What is 2 + 3?",
+        "  1  Let me add.",
+        "  1  add(x=2, y=3)",
+        "     5",
+        "  2  It is 5.",
+        "     2 rounds, 1 tool call",
+    ]
+
+
+def test_watching_changes_nothing_in_the_array():
+    assert watch(run, scripted(*SCRIPT), TOOLS, "go") == run(scripted(*SCRIPT), TOOLS, "go")
+
+
+def test_the_array_of_a_lost_run_is_kept(capsys):
+    seen = Watch()
+    with pytest.raises(ZeroDivisionError):
+        lost = reply(tool_use("a", "divide", x=1, y=0))
+        seen.play(run, scripted(lost), {"divide": lambda x, y: x / y}, "go")
+    assert [m["role"] for m in seen.array()] == ["user", "assistant"]
+    assert [call["id"] for call in seen.unanswered()] == ["a"]
+    assert "ZeroDivisionError" in capsys.readouterr().out
+
+
+def test_the_last_reply_is_kept_also_when_the_loop_did_not_append_it():
+    seen = Watch(lambda line, kind: None)
+    seen.play(lambda model, tools, prompt: model([]), scripted(reply("hi")), {}, "go")
+    assert seen.array()[-1]["content"][0]["text"] == "hi"
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (tool_use("a", "fly"), "NoSuchTool: there is no tool 'fly'; there are add"),
+        (tool_use("a", "add", x=1), "TypeError: missing: y; it takes x, y"),
+        (tool_use("a", "add", x=1, y=2, z=3), "TypeError: unknown: z; it takes x, y"),
+        (tool_use("a", "add", x=1, y="2"), "TypeError: unsupported operand"),
+    ],
+)
+def test_a_lost_run_says_in_one_sentence_what_was_raised(call, said):
+    with pytest.raises(RunLost) as caught:
+        watch(run, scripted(reply(call)), TOOLS, "go")
+    assert said in str(caught.value)
+    assert caught.value._render_traceback_() == [f"RunLost: {caught.value}"]
+
+
+def test_a_hole_is_no_error(capsys):
+    def hole(model, tools, prompt):
+        raise NotImplementedError
+
+    assert watch(hole, scripted(), {}, "go") is None
+    assert "not done yet" in capsys.readouterr().out
+
+
+def test_long_results_are_folded_and_control_characters_are_spelled_out():
+    assert shown("\n".join("abcdefg")) == "a\n     b\n     ... 4 more lines ...\n     g"
+    assert printable("\x1b[2Jgone\r\n\u202eback") == "\\x1b[2Jgone\\r\n\\u202eback"
+    assert len(shown("x" * 10_000)) < 100
