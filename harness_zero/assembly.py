@@ -1,0 +1,64 @@
+"""The one right order in which the parts go together.
+
+    policy   first_of( stop softened by what wraps it,  then the brakes,  then the detectors )
+    view     what the model is sent, the tools' schemas included
+    model    scripted, recorded, real
+    tool     toolbox( functions )
+
+What softens a stop wraps it: beside the stop it would never be heard, since an
+end outweighs words. Brakes stand beside the stop and behind it: inside a wrapper
+they could be talked out of holding, before it they would take an answer away.
+`policy.py` refuses both with the reason.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from time import monotonic
+from typing import Any
+
+from harness_zero import policy
+from harness_zero.labels import Label
+from harness_zero.loop import turn
+from harness_zero.messages import Message
+from harness_zero.ports import Model, Policy, View
+from harness_zero.run import Clock, Run
+from harness_zero.toolbox import toolbox
+from harness_zero.view import plain
+
+Functions = Mapping[str, Callable[..., Any]]
+Harness = Callable[[Run], Run]  # plays one turn
+
+USUAL = (policy.max_rounds(20), policy.cost_cap(2.0), policy.deadline(600))
+
+
+def assemble(
+    model: Model,
+    tools: Functions,
+    stop: Policy = policy.structural_stop,
+    brakes: Sequence[Policy] = USUAL,
+    view: View | None = None,
+) -> Harness:
+    """A harness: give it a run with an open turn, and it plays that turn to its end."""
+    parts = policy.first_of(stop, *brakes), view or plain(), model, toolbox(tools)
+    return lambda run: turn(run, *parts)
+
+
+def play(
+    model: Callable[[list[Message]], Any],
+    tools: Functions,
+    prompt: str,
+    max_rounds: int = 20,
+    cap_usd: float = 2.0,
+    seconds: float = 600,
+    clock: Clock = monotonic,
+    more: Sequence[Policy] = (),
+) -> tuple[list[Message], Label | None]:
+    """The library in the shape of a stage: messages and a label, and a model of messages."""
+    brakes = policy.max_rounds(max_rounds), policy.cost_cap(cap_usd), policy.deadline(seconds)
+    harness = assemble(of_messages(model), tools, brakes=[*brakes, *more])
+    run = harness(Run(prompt, clock))
+    return run.messages, run.label
+
+
+def of_messages(model: Callable[[list[Message]], Any]) -> Model:
+    """A stage's model behind the model port: of a request it takes the messages."""
+    return lambda request: model(request["messages"])

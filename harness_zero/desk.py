@@ -1,0 +1,102 @@
+"""A desk to try a loop at: tools that note what they did, and a model whose requests are kept."""
+
+from collections.abc import Callable
+from copy import deepcopy
+from typing import Any
+
+from harness_zero.messages import Block, Message, Reply, blocks, reply, tool_results, tool_use
+from harness_zero.models.scripted import scripted
+
+Play = Callable[..., Any]  # (model, tools, prompt, **limits): messages, or messages and a label
+
+
+class Broken(AssertionError):
+    """A promise that was not kept: what was expected, what came instead, and why it matters."""
+
+    def __init__(self, expected: str, got: str, why: str) -> None:
+        super().__init__(f"expected {expected}; got {got}; {why}")
+        self.expected, self.got, self.why = expected, got, why
+
+
+class Desk:
+    """Tools that note what they did, and a model whose requests are kept as they were sent."""
+
+    def __init__(self, *script: Reply) -> None:
+        self.done: list[str] = []
+        self.label: str | None = None  # how the last turn ended, if the loop tells
+        self.sent: list[list[Message]] = []
+        self.script = scripted(*deepcopy(script))
+        self.tools: dict[str, Callable[..., Any]] = {
+            "note": self.note,
+            "add": lambda a, b: a + b,
+            "divide": lambda a, b: a / b,
+            "press": self.press,
+        }
+
+    def model(self, messages: list[Message]) -> Reply:
+        """The next reply of the script; the request is kept."""
+        self.sent.append(deepcopy(messages))
+        return self.script(messages)
+
+    def note(self, what: str) -> str:
+        """A tool that leaves a trace."""
+        self.done.append(what)
+        return f"noted {what}"
+
+    def press(self) -> None:
+        """A tool in the middle of which somebody presses Ctrl+C."""
+        raise KeyboardInterrupt
+
+    def clock(self) -> float:
+        """A minute passes whenever the model speaks."""
+        return 60.0 * len(self.sent)
+
+    def play(self, play: Play, **limits: Any) -> list[Message]:
+        """One turn at this desk; the messages it gives back, alone or with its label."""
+        if "seconds" in limits:
+            limits["clock"] = self.clock
+        given = play(self.model, self.tools, "go", **limits)
+        messages, self.label = given if isinstance(given, tuple) else (given, None)
+        if not isinstance(messages, list) or not all(isinstance(m, dict) for m in messages):
+            kind = type(messages).__name__
+            raise Broken("the list of messages", f"a {kind}", "whoever called the loop reads it")
+        return messages
+
+
+def note(id: str) -> Block:
+    """A call that leaves its own id behind."""
+    return tool_use(id, "note", what=id)
+
+
+def asking(*ids: str, **more: Any) -> Reply:
+    """A reply that asks for one note an id."""
+    return reply(*[note(id) for id in ids], **more)
+
+
+def results_in(messages: list[Message], at: int = 2) -> dict[str, Any]:
+    """What each call was answered with in this message, by id."""
+    return {r["tool_use_id"]: as_text(r) for r in tool_results(messages[at])}
+
+
+def as_text(result: Block) -> Any:
+    """A result's content, whether it came bare or as one text block."""
+    content = result.get("content")
+    return content[0].get("text") if isinstance(content, list) and len(content) == 1 else content
+
+
+def as_blocks(messages: list[Message]) -> list[tuple[str, list[Block]]]:
+    """Messages in one form, whether their text came bare or in a block."""
+    return [(message["role"], blocks(message)) for message in messages]
+
+
+def kinds(messages: list[Message]) -> list[str]:
+    """What each message is, in a word or two."""
+    return [kind(message) for message in messages] or ["none"]
+
+
+def kind(message: Message) -> str:
+    """A message's role and what is in it: user [tool_result a, tool_result b]."""
+    inside = [
+        f"{b['type']} {b.get('tool_use_id') or b.get('id') or ''}".strip() for b in blocks(message)
+    ]
+    return f"{message['role']} [{', '.join(inside)}]"

@@ -1,0 +1,272 @@
+"""What each stage promises: sentences that take a way to play a turn, and hold it to the promise.
+
+A stage keeps its own promises and all earlier ones. `play(model, tools, prompt)`
+gives the messages, alone or with a label. The same list holds the stages, the library and
+learners.
+"""
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from harness_zero.desk import (
+    Broken,
+    Desk,
+    Play,
+    as_blocks,
+    as_text,
+    asking,
+    kinds,
+    note,
+    results_in,
+)
+from harness_zero.messages import reply, request_fault, tool_results, tool_use, words
+
+Promise = Callable[[Play], None]
+
+PROMISES: list[tuple[int, Promise]] = []  # (the stage that makes it, the promise), in order
+
+
+def since(stage: int) -> Callable[[Promise], Promise]:
+    """Mark a promise that every stage from this one on keeps."""
+
+    def mark(promise: Promise) -> Promise:
+        PROMISES.append((stage, promise))
+        return promise
+
+    return mark
+
+
+@since(1)
+def a_reply_that_asks_for_nothing_ends_the_run(play: Play) -> None:
+    """The structural stop."""
+    messages = Desk(reply("42")).play(play)
+    said = [message["role"] for message in messages]
+    if said != ["user", "assistant"] or words(messages[-1]) != "42":
+        raise Broken(
+            "a prompt and the reply to it",
+            f"{len(messages)} messages: {', '.join(said)}",
+            "a reply without a tool call is the answer; the loop keeps it and ends",
+        )
+
+
+@since(1)
+def the_model_is_sent_all_that_was_said(play: Play) -> None:
+    """The array is the only memory."""
+    script = asking("a"), reply("I think", note("b")), reply("done")
+    desk = Desk(*script)
+    messages = desk.play(play)
+    spoken = [("assistant", line["content"]) for line in script]
+    for at, request in enumerate([*desk.sent, messages]):
+        so_far = messages[: 2 * at + 1]
+        heard = as_blocks(request)[1::2]
+        if as_blocks(request) != as_blocks(so_far) or heard != spoken[: len(heard)]:
+            which = f"request {at + 1}" if at < len(desk.sent) else "the array at the end"
+            raise Broken(
+                f"{which} to hold all {len(so_far)} messages so far, as they were said",
+                f"{len(request)} messages: {', '.join(kinds(request))}",
+                "a model remembers nothing: what is not in the array did not happen",
+            )
+
+
+@since(1)
+def all_calls_of_a_reply_are_answered_in_one_message_in_call_order(play: Play) -> None:
+    """Three calls, one message, three results."""
+    desk = Desk(asking("a", "b", "c"), reply("done"))
+    messages = desk.play(play)
+    results = tool_results(messages[2]) if len(messages) > 2 else []
+    answered = [result["tool_use_id"] for result in results]
+    if answered != ["a", "b", "c"] or messages[2]["role"] != "user" or len(messages) != 4:
+        raise Broken(
+            "one message of the user with the results of a, b, c",
+            f"{len(messages)} messages: {', '.join(kinds(messages))}",
+            "every call of a reply is answered at once, together, in the order of the calls",
+        )
+    contents = [as_text(result) for result in results]
+    if contents != ["noted a", "noted b", "noted c"]:
+        raise Broken(
+            "each result to hold what its own tool returned",
+            repr(contents),
+            "the model reads results by id; a swapped one is a false report",
+        )
+
+
+@since(1)
+def a_tool_gets_the_arguments_it_was_asked_with_and_its_output_becomes_text(play: Play) -> None:
+    """2 + 3 arrives as 5, and as text."""
+    desk = Desk(reply(tool_use("x", "add", a=2, b=3)), reply("done"))
+    messages = desk.play(play)
+    results = tool_results(messages[2]) if len(messages) > 2 else []
+    got = as_text(results[0]) if results else None
+    if got != "5":
+        why = "a result's content is text (or blocks) to the API"
+        raise Broken("the result '5', as text", repr(got), why)
+
+
+@since(1)
+def each_call_is_made_once(play: Play) -> None:
+    """No call is lost, and none is made twice."""
+    desk = Desk(asking("a", "b"), reply("one more", note("c")), reply("done"))
+    desk.play(play)
+    if desk.done != ["a", "b", "c"]:
+        raise Broken(
+            "the calls a, b, c, each made once",
+            ", ".join(desk.done) or "no call at all",
+            "a call that is lost leaves the model waiting; one made twice may pay twice",
+        )
+
+
+@since(1)
+def every_array_that_is_sent_could_be_sent_to_the_api(play: Play) -> None:
+    """Whatever the model asks, the next request is one that the API would take."""
+    desk = Desk(asking("a"), reply("two at once", note("b"), note("c")), asking("d"), reply("done"))
+    desk.play(play)
+    for at, request in enumerate(desk.sent):
+        if fault := request_fault(request):
+            got = f"request {at + 1}, {fault}"
+            raise Broken("arrays that the API takes", got, "it answers 400 to others")
+
+
+@since(2)
+def the_model_speaks_as_often_as_the_limit_says_at_most(play: Play) -> None:
+    """A limit counts replies."""
+    desk = Desk(*[asking(str(n)) for n in range(9)])
+    desk.play(play, max_rounds=3)
+    if len(desk.sent) != 3:
+        why = "a limit that is off by one is a limit nobody can reckon with"
+        raise Broken("3 replies under max_rounds=3", f"{len(desk.sent)} replies", why)
+
+
+@since(2)
+def no_tool_runs_whose_result_nobody_reads(play: Play) -> None:
+    """What the last reply asks for is not run."""
+    for limit in range(1, 5):
+        desk = Desk(*[asking(str(n)) for n in range(9)])
+        desk.play(play, max_rounds=limit)
+        unread = [what for what in desk.done if f"noted {what}" not in str(desk.sent)]
+        if unread or len(desk.done) != limit - 1:
+            raise Broken(
+                f"{limit - 1} calls run under max_rounds={limit}, each one's result sent",
+                f"{len(desk.done)} calls run, nobody read the results of {unread}",
+                "a tool has effects; an effect that the model never hears of is worse than none",
+            )
+
+
+@since(2)
+def an_answer_in_the_last_round_counts(play: Play) -> None:
+    """The stop comes before the brakes."""
+    messages = Desk(asking("a"), reply("done", cost=5.0)).play(play, max_rounds=2, cap_usd=1.0)
+    if words(messages[-1]) != "done":
+        why = "the model had answered; a brake has nothing left to hold"
+        raise Broken("the answer at the end", kinds(messages)[-1], why)
+
+
+@since(2)
+def a_brake_holds_before_the_tools_run_and_leaves_an_array_that_can_go_on(play: Play) -> None:
+    """Rounds, money and time: every call is answered, none is made."""
+    for limits in ({"max_rounds": 1}, {"cap_usd": 0.5}, {"seconds": 60}):
+        desk = Desk(asking("a", "b", cost=0.5), reply("done"))
+        messages = desk.play(play, **limits)
+        if desk.done:
+            why = "a brake that holds after the tools have run holds too late"
+            raise Broken(f"no call made under {limits}", f"made {', '.join(desk.done)}", why)
+        if fault := request_fault(messages):
+            raise Broken("an array that can be sent", fault, "the user wants to go on tomorrow")
+        if not all(str(said).startswith("not executed") for said in results_in(messages).values()):
+            why = "the model must not guess that a call was made"
+            raise Broken("each call answered 'not executed'", str(results_in(messages)), why)
+
+
+@since(3)
+def a_failing_tool_tells_the_model_and_the_run_goes_on(play: Play) -> None:
+    """The error is the result, and says that it is one."""
+    desk = Desk(reply(tool_use("x", "divide", a=1, b=0), note("y")), reply("I see"))
+    messages = desk.play(play)
+    result = tool_results(messages[2])[0]
+    told = result.get("is_error") and "ZeroDivisionError" in str(as_text(result))
+    if not told or desk.done != ["y"]:
+        raise Broken(
+            "the result of x to be marked as an error that names ZeroDivisionError, and y run",
+            f"{result}; run: {desk.done}",
+            "an error is the best information a model gets; it mends what it can read",
+        )
+
+
+@since(3)
+def a_tool_that_does_not_exist_is_an_error_the_model_can_read(play: Play) -> None:
+    """The name it asked for is in it."""
+    messages = Desk(reply(tool_use("x", "fly")), reply("I see")).play(play)
+    result = tool_results(messages[2])[0]
+    if not result.get("is_error") or "fly" not in str(as_text(result)):
+        raise Broken("an error that names 'fly'", str(result), "the model can choose another tool")
+
+
+@since(3)
+def an_interrupt_never_becomes_a_tools_error(play: Play) -> None:
+    """Control flow is not data: the model is not asked again."""
+    desk = Desk(reply(tool_use("x", "press")), reply("I see"))
+    with suppress(KeyboardInterrupt):
+        desk.play(play)
+    if len(desk.sent) != 1:
+        why = "who presses Ctrl+C wants it to stop, and not to be reported"
+        raise Broken("the model not to be asked again", f"{len(desk.sent)} requests", why)
+
+
+@since(4)
+def every_exit_says_its_name(play: Play) -> None:
+    """Seven ways out, seven labels."""
+    exits: list[tuple[str, Any, dict[str, Any]]] = [
+        ("finished", reply("42"), {}),
+        ("truncated", reply("4", stop_reason="max_tokens"), {}),
+        ("refused", reply("no", stop_reason="refusal"), {}),
+        ("unknown_stop", reply("?", stop_reason="tea_time"), {}),
+        ("max_rounds", asking("a"), {"max_rounds": 1}),
+        ("cost_cap", asking("a", cost=1.0), {"cap_usd": 1.0}),
+        ("deadline", asking("a"), {"seconds": 60}),
+    ]
+    for expected, line, limits in exits:
+        desk = Desk(line)
+        desk.play(play, **limits)
+        if desk.label != expected:
+            why = "whoever called the loop acts on the label; None tells them nothing"
+            raise Broken(f"the label {expected}", str(desk.label), why)
+
+
+@since(4)
+def a_cut_reply_has_none_of_its_calls_made(play: Play) -> None:
+    """Half a call is no call."""
+    desk = Desk(asking("a", "b", stop_reason="max_tokens"))
+    messages = desk.play(play)
+    if desk.done or desk.label != "truncated" or len(results_in(messages)) != 2:
+        raise Broken(
+            "the label truncated, no call made and both answered",
+            f"the label {desk.label}, made: {desk.done}, answered: {list(results_in(messages))}",
+            "the arguments of a cut call can look whole and be wrong",
+        )
+
+
+@since(5)
+def an_interrupt_tells_apart_what_was_done_what_is_unknown_and_what_was_not_done(
+    play: Play,
+) -> None:
+    """Interrupted in the second of three calls."""
+    desk = Desk(reply(note("a"), tool_use("b", "press"), note("c")))
+    messages = desk.play(play)
+    expected = {
+        "a": "noted a",
+        "b": "interrupted, outcome unknown",
+        "c": "not executed: interrupted",
+    }
+    if desk.label != "interrupted" or results_in(messages) != expected:
+        got = f"{desk.label}, {results_in(messages)}"
+        raise Broken(f"interrupted, {expected}", got, "the next turn begins with what is true")
+
+
+@since(5)
+def an_empty_reply_is_never_a_success_and_never_sent_back(play: Play) -> None:
+    """It has its own label, and does not enter the array."""
+    desk = Desk(asking("a"), reply())
+    messages = desk.play(play)
+    if desk.label != "empty_reply" or len(messages) != 3:
+        got = f"{desk.label} with {len(messages)} messages"
+        raise Broken("empty_reply with 3 messages", got, "the API refuses an empty message")

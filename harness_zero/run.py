@@ -1,0 +1,185 @@
+"""The run so far. Policies read it; only the loop writes it.
+
+A call's answer is written before the call is made, as "outcome unknown", and
+replaced by the outcome. So an interrupt at any line leaves a run that `close`
+can make whole by going over the last message alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from time import monotonic
+
+from harness_zero.faults import SetupFault
+from harness_zero.labels import End, Label
+from harness_zero.messages import (
+    Block,
+    Message,
+    Reply,
+    array_fault,
+    not_executed,
+    outcome_unknown,
+    said,
+    tokens,
+    tool_uses,
+    user,
+    with_words,
+    words,
+)
+
+Clock = Callable[[], float]  # seconds; only differences count
+
+
+class BrokenArray(SetupFault):
+    """A run cannot start from this array: which message, which id, and how to mend it."""
+
+
+class Run:
+    """Wire messages, full replies, and totals that cost the same in round 5 and round 5,000.
+
+    A turn goes from a user's message to its end, a run is the whole array over all
+    its turns. `rounds` and `elapsed` count for the turn, `tokens` and `cost_usd` for the run.
+    """
+
+    def __init__(self, prompt: str, clock: Clock = monotonic) -> None:
+        self.start([], clock)
+        self.ask(prompt)
+
+    @classmethod
+    def of(cls, messages: list[Message], clock: Clock = monotonic) -> Run:
+        """A run that goes on from these messages. BrokenArray if they are; nothing is repaired."""
+        if fault := array_fault(messages):
+            raise BrokenArray(f"{fault}. Mend the array, then start from it again.")
+        run = cls.__new__(cls)
+        run.start(list(messages), clock)
+        run.open_turn()
+        return run
+
+    def start(self, messages: list[Message], clock: Clock) -> None:
+        """Begin with these messages and nothing spent."""
+        self.messages = messages
+        self.replies: list[Reply] = []
+        self.clock = clock
+        self.tokens = 0
+        self.cost_usd = 0.0
+        self.unpriced = 0  # replies whose price nobody knows; cost_usd leaves them out
+
+    def open_turn(self) -> None:
+        """Rounds and time count from here."""
+        self.label: Label | None = None
+        self.why = ""
+        self.rounds = 0  # how often the model has spoken in this turn
+        self.began = self.clock()
+        self.last_word: Reply | None = None  # the reply that nobody has answered yet
+        self.pending: list[Block] = []  # its calls that have not been begun, in order
+        self.results: list[Block] = []  # the answers to its calls so far
+        self.held: list[str] = []  # words that wait for a place where they do no harm
+
+    def ask(self, prompt: str) -> Run:
+        """Open a turn with the user's message."""
+        self.open_turn()
+        self.messages.append(user(prompt))
+        return self
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the turn began."""
+        return self.clock() - self.began
+
+    @property
+    def text(self) -> str:
+        """What the model said last in words; nothing if its last message has none."""
+        last = next((m for m in reversed(self.messages) if m["role"] == "assistant"), None)
+        return words(last) if last else ""
+
+    @property
+    def paused(self) -> bool:
+        """Whether the server paused and wants the same array again, with nothing in between."""
+        return self.last_word is not None and self.last_word["stop_reason"] == "pause_turn"
+
+    def last(self, count: int) -> list[Reply]:
+        """The last replies of this turn, `count` at most."""
+        return self.replies[len(self.replies) - min(count, self.rounds) :]
+
+    def backwards(self) -> Iterator[Reply]:
+        """The replies of this turn, the newest first."""
+        return (self.replies[-n] for n in range(1, self.rounds + 1))
+
+    def hear(self, reply: Reply) -> None:
+        """Take in a reply. Only one that ended in order to call tools has them run."""
+        message = said(reply)
+        self.pending, self.results = tool_uses(message), []
+        self.count(reply)
+        if message["content"]:  # an empty reply is never sent back
+            self.messages.append(message)
+        if self.pending and reply["stop_reason"] != "tool_use":
+            self.decline(self.pending, f"the reply ended with {reply['stop_reason']}")
+        self.last_word = reply
+        if self.held and not self.pending and not self.paused:
+            self.speak_held()
+
+    def count(self, reply: Reply) -> None:
+        """Add a reply to the totals."""
+        self.replies.append(reply)
+        self.rounds += 1
+        self.tokens += tokens(reply["usage"])
+        cost = reply.get("cost_usd", 0.0)
+        self.unpriced += cost is None
+        self.cost_usd += cost or 0.0
+
+    def begin(self) -> Block:
+        """Take the next pending call, and write down that its outcome is not known yet."""
+        call = self.pending.pop(0)
+        self.results.append(outcome_unknown(call))
+        return call
+
+    def answer(self, result: Block) -> None:
+        """Put an outcome in its place; with the last one the results become a message."""
+        expected = self.results[-1]["tool_use_id"]
+        if result.get("tool_use_id") != expected:
+            raise SetupFault(f"expected the result of {expected}, got {result}")
+        self.results[-1] = result
+        if not self.pending:
+            self.settle()
+
+    def settle(self) -> None:
+        """All calls are answered: the results are the user's next message."""
+        self.messages.append({"role": "user", "content": self.results})
+        self.last_word = None
+        self.speak_held()
+
+    def say(self, text: str) -> None:
+        """Let words in where they do no harm.
+
+        They enter the last result while the model has not read it, since text after
+        results teaches a model to answer nothing; they wait while calls are pending
+        or the server has paused; else they are a message of the user.
+        """
+        if self.pending or self.paused:
+            self.held.append(text)
+        elif self.results:
+            self.results[-1] = with_words(self.results[-1], text)
+            self.last_word = None
+        else:
+            self.messages.append(user(text))
+            self.last_word = None
+
+    def speak_held(self) -> None:
+        """Say what had to wait."""
+        held, self.held = self.held, []
+        for text in held:
+            self.say(text)
+
+    def decline(self, calls: list[Block], why: str) -> None:
+        """Answer calls that will not be made."""
+        self.pending = []
+        self.results += [not_executed(call, why) for call in calls]
+        self.settle()
+
+    def close(self, end: End) -> Run:
+        """Leave no call unanswered, and say how the turn ended."""
+        last = self.messages[-1]
+        if last["role"] == "assistant" and (calls := tool_uses(last)):
+            self.decline(calls[len(self.results) :], end.label)
+        self.label, self.why = end.label, end.why
+        return self

@@ -1,0 +1,58 @@
+"""A toolbox: plain functions lifted to the tool port, their failures turned into data."""
+
+from collections.abc import Callable, Mapping
+from inspect import Parameter, signature
+from typing import Any
+
+from harness_zero.messages import Block, tool_result
+from harness_zero.ports import Tool
+
+
+def toolbox(functions: Mapping[str, Callable[..., Any]]) -> Tool:
+    """Answer a call with the function of that name; a failure is a result that the model can read.
+
+    An `Exception` becomes text. What is none, an interrupt or a fault of the set-up,
+    is nobody's data and passes through.
+    """
+
+    def tool(call: Block) -> Block:
+        function = functions.get(call["name"])
+        if function is None:
+            return failed(call, f"no tool named {call['name']!r}; there are {', '.join(functions)}")
+        if fault := input_fault(function, call["input"]):
+            return failed(call, fault)
+        try:
+            output = function(**call["input"])
+        except Exception as error:
+            return failed(call, f"{type(error).__name__}: {error}")
+        return tool_result(call["id"], str(output))
+
+    return tool
+
+
+def failed(call: Block, why: str) -> Block:
+    """The result of a call that went wrong."""
+    return tool_result(call["id"], why, is_error=True)
+
+
+def input_fault(function: Callable[..., Any], input: Any) -> str | None:
+    """Why a function cannot be called with this input, in words that no Python version changes."""
+    if not isinstance(input, dict):
+        return f"the input is no object with named arguments but {input!r}"
+    try:
+        parameters = signature(function).parameters
+    except ValueError:  # a few builtins do not tell
+        return None
+    required = [name for name, p in parameters.items() if is_required(p)]
+    if missing := [name for name in required if name not in input]:
+        return f"missing: {', '.join(missing)}; it takes {', '.join(parameters)}"
+    takes_any = any(p.kind is Parameter.VAR_KEYWORD for p in parameters.values())
+    if unknown := [name for name in input if name not in parameters and not takes_any]:
+        return f"unknown: {', '.join(unknown)}; it takes {', '.join(parameters) or 'nothing'}"
+    return None
+
+
+def is_required(parameter: Parameter) -> bool:
+    """Whether a parameter has to be given."""
+    many = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
+    return parameter.default is Parameter.empty and parameter.kind not in many
