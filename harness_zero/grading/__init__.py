@@ -1,0 +1,1 @@
+"""Exercises, from both sides: labs made out of solutions, and marks for what learners hand in."""
