@@ -1,0 +1,87 @@
+"""Imports point one way, and a kernel pays little for them."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import harness_zero
+
+HOME = Path(harness_zero.__file__).parent
+MODULES = sorted(path for path in HOME.rglob("*.py") if "projects" not in path.parts)
+CORE = [
+    "messages",
+    "tools",
+    "workspace",
+    "runner",
+    "faults",
+    "promises",
+    "watch",
+    "stages",
+    "models.scripted",
+]
+OUTER = ("flight", "notebook", "grading", "terminal", "cli", "course")
+
+
+def name(path):
+    """A module's name inside the package: stages.s1_structural_stop."""
+    return ".".join(path.relative_to(HOME).with_suffix("").parts).removesuffix(".__init__")
+
+
+def imported(path, inside_functions=True):
+    """The modules that a file imports, by full name."""
+    tree = ast.parse(path.read_text("utf-8"))
+    nodes = ast.walk(tree) if inside_functions else tree.body
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module or ""
+
+
+def is_core(path):
+    return any(name(path) == part or name(path).startswith(part + ".") for part in CORE)
+
+
+CORE_MODULES = [path for path in MODULES if is_core(path)]
+
+
+@pytest.mark.parametrize("path", CORE_MODULES, ids=name)
+def test_the_core_needs_the_standard_library_alone(path):
+    foreign = {module.split(".")[0] for module in imported(path)}
+    assert foreign <= {*sys.stdlib_module_names, "harness_zero"}
+
+
+@pytest.mark.parametrize("path", CORE_MODULES, ids=name)
+def test_the_core_imports_nothing_that_stands_outside_of_it(path):
+    outer = [m for m in imported(path, inside_functions=False) if m.startswith("harness_zero.")]
+    assert [m for m in outer if m.split(".")[1] in OUTER] == []
+
+
+def test_only_one_file_knows_the_sdk():
+    knows = [name(path) for path in MODULES if "anthropic" in imported(path)]
+    assert knows == ["models.claude"]
+
+
+def test_only_what_grades_and_generates_labs_knows_nbgrader():
+    knows = {name(path) for path in MODULES for m in imported(path) if m.startswith("nbgrader")}
+    assert all(module.startswith("grading.") for module in knows)
+
+
+@pytest.mark.parametrize("module", ["harness_zero", "harness_zero.stages.s1_structural_stop"])
+def test_importing_it_brings_nothing_heavy(module):
+    heavy = (
+        "anthropic",
+        "IPython",
+        "ipywidgets",
+        "mermaid",
+        "nbgrader",
+        "rich",
+        "click",
+        "asyncio",
+    )
+    program = f"import sys, {module}; print([m for m in {heavy} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout.strip() == "[]", done.stderr
