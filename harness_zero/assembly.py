@@ -27,7 +27,8 @@ from harness_zero.view import plain
 Functions = Mapping[str, Callable[..., Any]]
 Harness = Callable[[Run], Run]  # plays one turn
 
-USUAL = (policy.max_rounds(20), policy.cost_cap(2.0), policy.deadline(600))
+COST_CAP = policy.cost_cap(2.0)
+USUAL = (policy.max_rounds(50), COST_CAP, policy.deadline(600))
 
 
 def assemble(

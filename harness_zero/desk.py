@@ -86,7 +86,7 @@ def as_text(result: Block) -> Any:
 
 def as_blocks(messages: list[Message]) -> list[tuple[str, list[Block]]]:
     """Messages in one form, whether their text came bare or in a block."""
-    return [(message["role"], blocks(message)) for message in messages]
+    return [(message.get("role", "none"), blocks(message)) for message in messages]
 
 
 def kinds(messages: list[Message]) -> list[str]:
@@ -99,4 +99,4 @@ def kind(message: Message) -> str:
     inside = [
         f"{b['type']} {b.get('tool_use_id') or b.get('id') or ''}".strip() for b in blocks(message)
     ]
-    return f"{message['role']} [{', '.join(inside)}]"
+    return f"{message.get('role', 'no role')} [{', '.join(inside)}]"

@@ -5,6 +5,7 @@ moment the model asks for a tool and the moment the tool runs.
 """
 
 from harness_zero.labels import End, Label
+from harness_zero.messages import reply_fault
 from harness_zero.ports import Model, Policy, Tool, View
 from harness_zero.run import Run
 
@@ -58,4 +59,6 @@ def listen(run: Run, view: View, model: Model) -> None:
         raise
     except Exception as error:
         raise ModelFailed(f"{type(error).__name__}: {error}") from error
+    if fault := reply_fault(reply):
+        raise ModelFailed(fault)
     run.hear(reply)

@@ -72,6 +72,17 @@ def said(reply: Reply) -> Message:
     return {"role": "assistant", "content": content}
 
 
+def reply_fault(reply: Any) -> str | None:
+    """Why this is no reply, in words; None if it is one."""
+    if not isinstance(reply, dict) or not isinstance(reply.get("content"), list):
+        return f"the reply has no list of content blocks but is {reply!r:.200}"
+    if any(not isinstance(block, dict) or "type" not in block for block in reply["content"]):
+        return f"the reply holds a content block without a type: {reply['content']!r:.200}"
+    if missing := [name for name in ("stop_reason", "usage") if name not in reply]:
+        return f"the reply has no {' and no '.join(missing)}"
+    return None
+
+
 def tokens(usage: dict[str, Any]) -> int:
     """All tokens of a reply: read and written, from the cache or not."""
     counters = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")

@@ -19,10 +19,10 @@ def toolbox(functions: Mapping[str, Callable[..., Any]]) -> Tool:
         function = functions.get(call["name"])
         if function is None:
             return failed(call, f"no tool named {call['name']!r}; there are {', '.join(functions)}")
-        if fault := input_fault(function, call["input"]):
-            return failed(call, fault)
         try:
             output = function(**call["input"])
+        except TypeError as error:  # of the call itself, or from inside the function
+            return failed(call, input_fault(function, call["input"]) or f"TypeError: {error}")
         except Exception as error:
             return failed(call, f"{type(error).__name__}: {error}")
         return tool_result(call["id"], str(output))

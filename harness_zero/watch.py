@@ -5,14 +5,15 @@ The printed trace is what a person sees of a run, in the terminal and in a noteb
 
 import re
 from collections.abc import Callable, Mapping
+from functools import wraps
 from typing import Any
 
 from harness_zero.faults import SetupFault, place
 from harness_zero.messages import Block, Message, Reply, said, tool_uses, words
-from harness_zero.models.scripted import Model
 from harness_zero.toolbox import input_fault
 
 Tools = Mapping[str, Callable[..., Any]]
+Speak = Callable[[Any], Reply]  # a model of messages, or of a request
 Tell = Callable[[str, str], None]  # a line, and its kind: you, call, result, error, says, end
 
 LINES, COLUMNS = 4, 88
@@ -49,18 +50,18 @@ class Watch:
         self.calls = 0  # how many tool calls were begun
         self.last: Reply | None = None
 
-    def play(self, run: Callable, model: Model, tools: Tools, prompt: str) -> Any:
+    def play(self, run: Callable, model: Speak, tools: Tools, prompt: str) -> Any:
         """Play the run with everything it does told; gives back what the run gives back."""
         self.tell(f"you  {prompt}", "you")
         told = Toolbox({name: self.tool(name, function) for name, function in tools.items()})
         return run(self.model(model), told, prompt)
 
-    def model(self, model: Model) -> Model:
-        """The same model; its rounds are counted and its words told."""
+    def model(self, model: Speak) -> Speak:
+        """The same model, of messages or of a request; its rounds are counted, its words told."""
 
-        def speak(messages: list[Message]) -> Reply:
-            self.messages = messages
-            reply = model(messages)
+        def speak(request: Any) -> Reply:
+            self.messages = request["messages"] if isinstance(request, dict) else request
+            reply = model(request)
             self.rounds, self.last = self.rounds + 1, reply
             if said_aloud := words(reply):
                 self.tell(f"{self.rounds:>3}  {shown(said_aloud)}", "says")
@@ -71,6 +72,7 @@ class Watch:
     def tool(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         """The same tool; its calls and what comes back are told."""
 
+        @wraps(function)
         def call(**input: Any) -> Any:
             self.calls += 1
             self.tell(f"{self.rounds:>3}  {as_call(name, input)}", "call")
@@ -101,7 +103,7 @@ class RunLost(SetupFault):
     """An exception ended the run, and what the run had gathered went with it."""
 
 
-def watch(run: Callable, model: Model, tools: Tools, prompt: str) -> Any:
+def watch(run: Callable, model: Speak, tools: Tools, prompt: str) -> Any:
     """Play a run and print it as it happens; gives back what the run gives back.
 
     A hole that is not filled yet is no error: that is said, and None comes back.
@@ -112,7 +114,7 @@ def watch(run: Callable, model: Model, tools: Tools, prompt: str) -> Any:
         print(f"     {UNFILLED}")
 
 
-def play(run: Callable, model: Model, tools: Tools, prompt: str) -> Any:
+def play(run: Callable, model: Speak, tools: Tools, prompt: str) -> Any:
     """Play a run and print it. An exception becomes RunLost, which says what was raised where."""
     observed = Watch()
     try:

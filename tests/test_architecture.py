@@ -11,18 +11,10 @@ import harness_zero
 
 HOME = Path(harness_zero.__file__).parent
 MODULES = sorted(path for path in HOME.rglob("*.py") if "projects" not in path.parts)
-CORE = [
-    "messages",
-    "tools",
-    "workspace",
-    "runner",
-    "faults",
-    "promises",
-    "watch",
-    "stages",
-    "models.scripted",
-]
-OUTER = ("flight", "notebook", "grading", "terminal", "cli", "course")
+INNER = "faults labels messages ports run loop policy view tools toolbox workspace runner"
+OTHERS = "assembly desk promises watch stages models.scripted"
+CORE = [*INNER.split(), *OTHERS.split()]
+OUTER = ("flight", "simulator", "notebook", "grading", "terminal", "cli", "course")
 
 
 def name(path):
@@ -58,6 +50,24 @@ def test_the_core_needs_the_standard_library_alone(path):
 def test_the_core_imports_nothing_that_stands_outside_of_it(path):
     outer = [m for m in imported(path, inside_functions=False) if m.startswith("harness_zero.")]
     assert [m for m in outer if m.split(".")[1] in OUTER] == []
+
+
+@pytest.mark.parametrize(
+    ("module", "may_import"),
+    [
+        ("messages", set()),
+        ("labels", set()),
+        ("run", {"faults", "labels", "messages"}),
+        ("ports", {"labels", "messages", "run"}),
+        ("policy", {"faults", "labels", "messages", "ports", "run"}),
+        ("view", {"ports", "run"}),
+        ("loop", {"labels", "messages", "ports", "run"}),
+        ("toolbox", {"messages", "ports"}),
+    ],
+)
+def test_policy_and_mechanics_do_not_know_each_other(module, may_import):
+    ours = {m.removeprefix("harness_zero.") for m in imported(HOME / f"{module}.py")}
+    assert {m for m in ours if (HOME / f"{m}.py").exists()} <= may_import
 
 
 def test_only_one_file_knows_the_sdk():

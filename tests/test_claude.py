@@ -1,4 +1,4 @@
-"""The real SDK over an in-process transport: nothing leaves the machine."""
+"""The real SDK: over the API in this process, over canned answers, over a port where nobody is."""
 
 import json
 from typing import get_args
@@ -9,9 +9,18 @@ import pytest
 from anthropic.resources.messages import DEPRECATED_MODELS
 from anthropic.types import Model
 
-from harness_zero.messages import said, user, words
-from harness_zero.models.claude import ModelFailed, claude, model_name, reachable
-from harness_zero.stages.s1_structural_stop import run
+from harness_zero.assembly import assemble
+from harness_zero.loop import ModelFailed
+from harness_zero.messages import array_fault, reply, tool_use, user
+from harness_zero.models.claude import REACH, claude, connect, model_name, reachable
+from harness_zero.models.prices import cost_usd
+from harness_zero.models.scripted import scripted
+from harness_zero.policy import structural_stop
+from harness_zero.run import Run
+from harness_zero.tools import schemas
+from harness_zero.view import plain
+
+ASKS = reply(tool_use("toolu_1", "add", x=2, y=3))
 
 
 def add(x: int, y: int) -> int:
@@ -19,90 +28,146 @@ def add(x: int, y: int) -> int:
     return x + y
 
 
-def message(*blocks, stop_reason):
-    """A reply as it travels on the wire."""
-    return {
-        "id": "msg_1",
-        "type": "message",
-        "role": "assistant",
-        "model": "claude-sonnet-5",
-        "content": list(blocks),
-        "stop_reason": stop_reason,
-        "stop_sequence": None,
-        "usage": {"input_tokens": 10, "output_tokens": 5},
-    }
+TOOLS = {"add": add}
 
 
-ASKS = {"type": "tool_use", "id": "toolu_1", "name": "add", "input": {"x": 2, "y": 3}}
-LINES = [
-    message(ASKS, stop_reason="tool_use"),
-    message({"type": "text", "text": "It is 5."}, stop_reason="end_turn"),
-]
+@pytest.fixture(autouse=True)
+def nobody_is_reachable(monkeypatch):
+    for name in (*REACH, "HARNESS_ZERO_MODEL"):
+        monkeypatch.delenv(name, raising=False)
 
 
-def served(*answers):
-    """A client whose server gives these answers in turn, and the requests it has seen."""
-    requests, left = [], iter(answers)
+def played(model):
+    """One turn with the add tool at hand."""
+    view = plain("You add.", schemas(TOOLS))
+    return assemble(model, TOOLS, structural_stop, view=view)(Run("what is 2 + 3?"))
+
+
+def answering(*answers):
+    """A client whose server gives these statuses and bodies, and the requests it has seen."""
+    left = iter(answers)
 
     def handle(request):
-        requests.append(request)
         status, body = next(left)
         return httpx2.Response(status, json=body)
 
     http = httpx2.Client(transport=httpx2.MockTransport(handle))
-    client = anthropic.Anthropic(api_key="sk-not-a-key", http_client=http, max_retries=0)
-    return client, requests
+    return anthropic.Anthropic(api_key="sk-not-a-key", http_client=http, max_retries=0)
 
 
-def failing(status, kind):
-    client, _ = served((status, {"type": "error", "error": {"type": kind, "message": "oh"}}))
-    with pytest.raises(ModelFailed) as caught:
-        claude({"add": add}, client)([user("go")])
-    assert "sk-not-a-key" not in str(caught.value)
-    return str(caught.value)
+def message(**changed):
+    """A message as it travels on the wire."""
+    usage = {"input_tokens": 1000, "output_tokens": 100}
+    whole = {"id": "msg_1", "type": "message", "role": "assistant", "model": "claude-sonnet-5"}
+    whole |= {"content": [{"type": "text", "text": "5"}], "stop_reason": "end_turn", "usage": usage}
+    return {**whole, **changed}
 
 
-def test_the_loop_of_stage_1_talks_to_the_api_as_to_a_scripted_model():
-    client, requests = served(*[(200, line) for line in LINES])
-    messages = run(claude({"add": add}, client), {"add": add}, "what is 2 + 3?")
-    assert words(messages[-1]) == "It is 5."
-    sent = [json.loads(request.content) for request in requests]
-    assert sent[1]["messages"] == messages[:3]
-    assert sent[0]["tools"][0]["name"] == "add" and sent[0]["model"] == model_name()
+def test_without_a_key_the_same_code_talks_to_an_api_in_this_process():
+    requests = []
+    script = scripted(ASKS, reply("It is 5."))
+
+    def model(request):
+        requests.append(request)
+        return script(request["messages"])
+
+    run = played(claude(offline=model))
+    assert (run.label, run.text, run.rounds) == ("finished", "It is 5.", 2)
+    assert requests[1]["messages"] == run.messages[:3]
+    assert requests[0]["tools"] == schemas(TOOLS) and requests[0]["system"] == "You add."
+    assert requests[0]["model"] == model_name() and json.dumps(run.messages)
 
 
-def test_a_reply_is_plain_dicts_with_nothing_that_was_not_sent():
-    client, _ = served((200, LINES[0]))
-    reply = claude({"add": add}, client)([user("go")])
-    assert said(reply)["content"] == [ASKS] and json.dumps(reply)
-    assert reply["stop_reason"] == "tool_use" and reply["usage"]["output_tokens"] == 5
+def test_the_api_in_this_process_refuses_a_broken_array_as_the_real_one_does():
+    model = claude(offline=scripted())
+    with pytest.raises(ModelFailed, match=r"the API answered 400: .*toolu_1 asked for"):
+        model({"messages": [user("go"), {"role": "assistant", "content": ASKS["content"]}]})
 
 
-def test_a_failed_call_is_told_in_a_sentence_with_what_to_do(monkeypatch):
-    monkeypatch.setenv("HARNESS_ZERO_MODEL", "claude-none-1")
-    assert "ANTHROPIC_API_KEY" in failing(401, "authentication_error")
-    assert "claude-none-1" in failing(404, "not_found_error")
-    assert "529" in failing(529, "overloaded_error")
+def test_tokens_and_money_are_counted_by_the_price_of_the_model():
+    run = played(claude(client=answering((200, message()))))
+    assert run.tokens == 1100
+    assert run.cost_usd == pytest.approx((1000 * 2 + 100 * 10) / 1e6)  # claude-sonnet-5, 2026-11
 
 
-def test_an_endpoint_that_is_not_there_is_told(monkeypatch):
-    client = anthropic.Anthropic(api_key="x", base_url="http://127.0.0.1:9", max_retries=0)
-    with pytest.raises(ModelFailed, match="no answer came back"):
-        claude({"add": add}, client)([user("go")])
+def test_a_cache_is_counted_at_its_own_prices():
+    usage = {"input_tokens": 1000, "output_tokens": 0}
+    cached = {**usage, "cache_read_input_tokens": 1000, "cache_creation_input_tokens": 1000}
+    assert cost_usd(cached, "claude-sonnet-5") == pytest.approx((2000 + 200 + 2500) / 1e6)
+    assert cost_usd({**usage, "cache_read_input_tokens": None}, "claude-sonnet-5") == 0.002
 
 
-def test_the_default_model_is_one_that_the_sdk_knows_and_does_not_retire(monkeypatch):
-    monkeypatch.delenv("HARNESS_ZERO_MODEL", raising=False)
+def test_a_price_that_nobody_knows_is_told_and_never_zero(monkeypatch):
+    monkeypatch.setenv("HARNESS_ZERO_MODEL", "llama-of-mine")
+    assert played(claude(client=answering((200, message())))).unpriced == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "label", "words"),
+    [
+        ((401, "authentication_error"), "model_error", "ANTHROPIC_API_KEY"),
+        ((403, "permission_error"), "model_error", "ANTHROPIC_API_KEY"),
+        ((404, "not_found_error"), "model_error", "HARNESS_ZERO_MODEL"),
+        ((429, "rate_limit_error"), "model_error", "the API answered 429: oh"),
+        ((529, "overloaded_error"), "model_error", "the API answered 529: oh"),
+    ],
+)
+def test_a_failed_call_is_a_label_and_a_sentence_with_what_to_do(answer, label, words):
+    status, kind = answer
+    body = {"type": "error", "error": {"type": kind, "message": "oh"}}
+    run = played(claude(client=answering((status, body))))
+    assert run.label == label and words in run.why and "sk-not-a-key" not in run.why
+    assert run.messages == [user("what is 2 + 3?")]
+
+
+@pytest.mark.parametrize(
+    ("changed", "label"),
+    [
+        ({"content": []}, "empty_reply"),
+        ({"content": None}, "empty_reply"),
+        ({"content": [{"type": "hologram", "data": "x"}]}, "empty_reply"),
+        ({"stop_reason": "tea_time"}, "unknown_stop"),
+        ({"stop_reason": None}, "unknown_stop"),
+        ({"stop_reason": "max_tokens"}, "truncated"),
+        ({"stop_reason": "refusal"}, "refused"),
+    ],
+)
+def test_an_odd_reply_is_a_label_and_leaves_a_valid_array(changed, label):
+    run = played(claude(client=answering((200, message(**changed)))))
+    assert run.label == label and array_fault(run.messages) is None
+
+
+def test_arguments_that_are_no_object_are_an_error_the_model_can_read():
+    odd = {"type": "tool_use", "id": "toolu_1", "name": "add", "input": [2, 3]}
+    asks = (200, message(content=[odd], stop_reason="tool_use"))
+    run = played(claude(client=answering(asks, (200, message()))))
+    result = run.messages[2]["content"][0]
+    assert run.label == "finished" and result["is_error"] and "no object" in result["content"]
+
+
+def test_an_endpoint_where_nobody_is_ends_in_a_sentence(monkeypatch):
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:9")
+    run = played(claude(client=connect(None).with_options(max_retries=0)))
+    assert run.label == "model_error" and "no answer came back" in run.why
+
+
+def test_nobody_to_talk_to_is_told():
+    with pytest.raises(ModelFailed, match="set ANTHROPIC_API_KEY"):
+        claude()
+
+
+@pytest.mark.parametrize("name", REACH)
+def test_a_key_or_an_endpoint_makes_a_real_model_reachable(name, monkeypatch):
+    assert not reachable()
+    monkeypatch.setenv(name, "http://127.0.0.1:9")
+    assert reachable()
+
+
+def test_the_default_model_is_one_that_the_sdk_knows_and_does_not_retire():
     known = {name for part in get_args(Model) for name in get_args(part)}
     assert model_name() in known and model_name() not in DEPRECATED_MODELS
 
 
-@pytest.mark.parametrize(
-    "name", ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL"]
-)
-def test_a_key_or_an_endpoint_makes_a_real_model_reachable(name, monkeypatch):
-    for each in ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL"):
-        monkeypatch.delenv(each, raising=False)
-    assert not reachable()
-    monkeypatch.setenv(name, "something")
-    assert reachable()
+def test_one_setting_names_the_model(monkeypatch):
+    monkeypatch.setenv("HARNESS_ZERO_MODEL", "claude-opus-5-5")
+    assert model_name() == "claude-opus-5-5"

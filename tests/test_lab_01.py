@@ -1,4 +1,4 @@
-"""The visible checks of lab 01: holes, right answers of several shapes, and named misconceptions."""
+"""The visible checks of lab 01: holes, right answers of several shapes, and misconceptions."""
 
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -216,7 +216,7 @@ def spins(model, tools, prompt):
 
 def spins_and_swallows(model, tools, prompt):
     while True:
-        try:
+        try:  # noqa: SIM105
             time.sleep(0.001)
         except BaseException:
             pass
@@ -312,7 +312,7 @@ def test_a_misconception_is_met_with_its_own_words(name, wrong, words, capsys):
 
 
 def test_a_check_of_something_else_names_the_exercises():
-    with pytest.raises(NoSuchExercise, match="act, run, pairing_fault, act_at_once"):
+    with pytest.raises(NoSuchExercise, match=r"conversation, .*act_at_once"):
         check("loop", run)
 
 

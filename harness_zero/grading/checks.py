@@ -56,17 +56,18 @@ def shape(exercise: Exercise, answer: Any) -> Finding | None:
     """What is wrong with the answer before anything is tried: it is no function of this form."""
     if not callable(answer):
         got = f"{answer!r}, which is no function"
-    elif not accepts(answer, exercise.takes.count(",") + 1):
+    elif not accepts(answer, exercise.takes):
         got = f"a function that takes {signature(answer)}"
     else:
         return None
     return Finding("it can be called", "broken", f"the function {exercise.takes}", got)
 
 
-def accepts(function: Callable[..., Any], count: int) -> bool:
-    """Whether a function can be called with this many arguments."""
+def accepts(function: Callable[..., Any], takes: str) -> bool:
+    """Whether a function can be called with as many arguments as stand in this signature."""
+    inside = takes.partition("(")[2].rstrip(")")
     try:
-        signature(function).bind(*[None] * count)
+        signature(function).bind(*filter(None, inside.split(",")))
     except TypeError:
         return False
     return True

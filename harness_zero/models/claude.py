@@ -1,25 +1,23 @@
 """A real model behind the Messages API. The only file that knows the SDK."""
 
+from __future__ import annotations
+
 import os
-from collections.abc import Callable, Mapping
 from typing import Any
 
-from harness_zero.messages import Message, Reply
-from harness_zero.models.scripted import Model
-from harness_zero.tools import schemas
+from harness_zero.loop import ModelFailed
+from harness_zero.messages import Reply
+from harness_zero.models.prices import cost_usd
+from harness_zero.ports import Model, Request
 
 DEFAULT_MODEL = "claude-sonnet-5"
 MAX_TOKENS = 8192  # of one reply
-
-
-class ModelFailed(Exception):
-    """The model gave no reply: what is the matter, and what to do."""
+REACH = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL")
 
 
 def reachable() -> bool:
-    """Whether the environment names a key or a local endpoint."""
-    names = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL")
-    return any(os.environ.get(name) for name in names)
+    """Whether the environment names a key or an endpoint."""
+    return any(os.environ.get(name) for name in REACH)
 
 
 def model_name() -> str:
@@ -27,40 +25,64 @@ def model_name() -> str:
     return os.environ.get("HARNESS_ZERO_MODEL") or DEFAULT_MODEL
 
 
-def claude(tools: Mapping[str, Callable[..., Any]], client: Any = None) -> Model:
-    """A model that sends the array to the Messages API, with these tools. Raises ModelFailed."""
+def claude(offline: Model | None = None, client: Any = None) -> Model:
+    """A model that sends each request to the Messages API. Raises ModelFailed.
+
+    With a key or an endpoint in the environment that is a real one; without, the same
+    code and the real SDK talk to `offline`, a model of ours behind an API in this process.
+    """
     import anthropic
 
-    if client is None:
-        local = os.environ.get("ANTHROPIC_BASE_URL") and not os.environ.get("ANTHROPIC_API_KEY")
-        client = anthropic.Anthropic(api_key="local" if local else None)
-    asked: dict[str, Any] = {
-        "model": model_name(),
-        "max_tokens": MAX_TOKENS,
-        "tools": schemas(tools),
-    }
+    client = client or connect(offline)
 
-    def speak(messages: list[Message]) -> Reply:
+    def speak(request: Request) -> Reply:
+        asked = {"model": model_name(), "max_tokens": MAX_TOKENS, **request}
         try:
-            message = client.messages.create(messages=messages, **asked)
+            # raw, so that a block of a kind that this SDK does not know stays as it came
+            answer = client.messages.with_raw_response.create(**asked).http_response.json()
         except anthropic.APIError as error:
             raise ModelFailed(advice(error)) from error
-        return {
-            "content": [block.to_dict() for block in message.content],
-            "stop_reason": message.stop_reason,
-            "usage": message.usage.to_dict(),
-        }
+        return as_reply(answer, asked["model"])
 
     return speak
+
+
+def connect(offline: Model | None) -> Any:
+    """The SDK's client: of the real API if it can be reached, else of the one in this process."""
+    import anthropic
+
+    if reachable():
+        # A local server wants no key, and the SDK will not speak without one.
+        keyless = not (os.environ.get(REACH[0]) or os.environ.get(REACH[1]))
+        return anthropic.Anthropic(api_key="none" if keyless else None)
+    if offline is None:
+        raise ModelFailed(f"nobody is there to answer: set {REACH[0]}, or {REACH[2]}.")
+    import httpx2
+
+    from harness_zero.simulator.transport import transport
+
+    served = httpx2.Client(transport=transport(offline))
+    return anthropic.Anthropic(api_key="offline", base_url="http://offline", http_client=served)
+
+
+def as_reply(answer: dict[str, Any], model: str) -> Reply:
+    """The API's answer in our shape: plain dicts, and what it cost."""
+    usage = answer.get("usage") or {"input_tokens": 0, "output_tokens": 0}
+    return {
+        "content": answer.get("content") or [],
+        "stop_reason": answer.get("stop_reason"),
+        "usage": usage,
+        "cost_usd": cost_usd(usage, model),
+    }
 
 
 def advice(error: Any) -> str:
     """What went wrong with a call, and what to do about it."""
     status = getattr(error, "status_code", None)
     if status in (401, 403):
-        return f"the key was refused ({status}); look at ANTHROPIC_API_KEY."
+        return f"the key was refused ({status}); look at {REACH[0]}."
     if status == 404:
         return f"there is no model {model_name()!r} here (404); HARNESS_ZERO_MODEL names another."
     if status is None:
-        return "no answer came back; is the network up, and ANTHROPIC_BASE_URL right if it is set?"
-    return f"the API answered {status}: {getattr(error, 'api_message', '') or error}"
+        return f"no answer came back; is the network up, and {REACH[2]} right if it is set?"
+    return f"the API answered {status}: {getattr(error, 'api_message', None) or error}"

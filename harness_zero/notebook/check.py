@@ -10,6 +10,7 @@ from harness_zero.faults import SetupFault
 from harness_zero.flight.personas import fixer
 from harness_zero.flight.worlds import PROMPT, World, world
 from harness_zero.grading.checks import Exercise, Finding, findings
+from harness_zero.grading.exercises import EXERCISES
 from harness_zero.watch import UNFILLED, play
 from harness_zero.workspace import workspace
 
@@ -22,12 +23,9 @@ class NoSuchExercise(SetupFault):
 
 def exercise(name: str) -> Exercise:
     """The exercise of this name."""
-    from harness_zero.grading.lab01 import EXERCISES
-
-    for candidate in EXERCISES:
-        if candidate.name == name:
-            return candidate
-    raise NoSuchExercise(f"no exercise {name!r}; there are {', '.join(e.name for e in EXERCISES)}.")
+    if name not in EXERCISES:
+        raise NoSuchExercise(f"no exercise {name!r}; there are {', '.join(EXERCISES)}.")
+    return EXERCISES[name]
 
 
 def check(name: str, answer: Any) -> None:

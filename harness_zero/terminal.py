@@ -1,0 +1,144 @@
+"""`harness-zero run`: play one turn on a real folder, and print it as it happens."""
+
+import json
+import os
+import tempfile
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from harness_zero.assembly import COST_CAP, USUAL, assemble, of_messages
+from harness_zero.faults import SetupFault
+from harness_zero.flight.personas import fixer
+from harness_zero.flight.worlds import WORLDS, world, world_in
+from harness_zero.labels import Label
+from harness_zero.loop import ModelFailed
+from harness_zero.models import claude
+from harness_zero.models.prices import cost_usd
+from harness_zero.policy import nudge, recover, structural_stop
+from harness_zero.ports import Model, Policy
+from harness_zero.run import Run
+from harness_zero.stages import stage
+from harness_zero.tools import schemas
+from harness_zero.view import plain
+from harness_zero.watch import Tools, Watch, counted, plural
+from harness_zero.workspace import workspace
+
+Loop = Callable[..., Any]  # (model, tools, prompt): whatever a stage or the library gives back
+
+STYLES = {"you": "bold", "call": "cyan", "error": "red", "says": "bold", "end": "dim"}
+KEPT = Path(".harness_zero", "messages.json")  # in the workspace
+FINISHED = "finished: the model asked for nothing more."
+SILENT = "ended. Stages 2 and 3 do not say whether the model was done or a limit held: chapter 04."
+CRASHED = "In stages 1 and 2 a tool that fails takes the whole run down: chapter 03."
+
+
+class NoModel(SetupFault):
+    """Nobody is there to speak: no key, no local model, and not a shipped project."""
+
+
+def play(prompt: str, folder: Path, number: int, project: str, offline: bool) -> int:
+    """Play one turn there; the exit code: 0 finished, 130 interrupted, 1 for every other end.
+
+    `number` is a stage, or 0 for the library with all its parts.
+    """
+    if project and not folder.exists():
+        world(project).lay(folder)
+    tools = workspace(folder)
+    console = Console(highlight=False, markup=False, soft_wrap=True)
+    told = partial(console.print, style="dim")
+    model = choose(folder, offline, told)
+    watch = Watch(lambda line, kind: console.print(line, style=STYLES.get(kind)))
+    loop = draft(number) if number else library(brakes(offline, told))
+    code, ending = turn(watch, number, loop, model, tools, prompt)
+    console.print(f"     {ending}", style="red" if code else "green")
+    told(f"     {keep(watch, folder)}")
+    return code
+
+
+def choose(folder: Path, offline: bool, told: Callable[[str], None]) -> Model:
+    """The real model where there is a key or an endpoint; else the fixer of a shipped project."""
+    if claude.reachable() and not offline:
+        told(f"     model: {claude.model_name()}")
+        return claude.claude()
+    if known := world_in(folder):
+        told(f"     offline: a rehearsed model that reads, and knows the project {known.name}")
+        return of_messages(fixer(known))
+    raise NoModel(
+        f"{folder} is none of the shipped projects ({', '.join(WORLDS)}), and offline only these"
+        " are known. For any other folder set ANTHROPIC_API_KEY, or ANTHROPIC_BASE_URL to a local"
+        " model that speaks the Messages API (and HARNESS_ZERO_MODEL to its name)."
+    )
+
+
+def brakes(offline: bool, told: Callable[[str], None]) -> tuple[Policy, ...]:
+    """The usual brakes; without the one in money where nobody knows the price."""
+    real = claude.reachable() and not offline
+    if not real or cost_usd({"input_tokens": 1, "output_tokens": 1}, claude.model_name()):
+        return USUAL
+    told("     nobody knows what this model costs, so no cap in money holds")
+    return tuple(brake for brake in USUAL if brake is not COST_CAP)
+
+
+def draft(number: int) -> Loop:
+    """A stage, with the tools' schemas beside the messages that it sends."""
+
+    def loop(model: Model, tools: Tools, prompt: str) -> Any:
+        listed = schemas(tools)
+        return stage(number)(lambda sent: model({"messages": sent, "tools": listed}), tools, prompt)
+
+    return loop
+
+
+def library(brakes: tuple[Policy, ...]) -> Loop:
+    """The library with all its parts; gives back the run."""
+
+    def loop(model: Model, tools: Tools, prompt: str) -> Run:
+        stop, view = recover(nudge(structural_stop)), plain(tools=schemas(tools))
+        return assemble(model, tools, stop, brakes, view)(Run(prompt))
+
+    return loop
+
+
+def turn(
+    watch: Watch, number: int, loop: Loop, model: Model, tools: Tools, prompt: str
+) -> tuple[int, str]:
+    """Play it under watch: the exit code, and in a sentence how it ended."""
+    try:
+        code, ending = outcome(watch.play(loop, model, tools, prompt), number)
+        return code, f"{ending} {counted(watch)}."
+    except KeyboardInterrupt:
+        return 130, f"interrupted by you. {counted(watch)}."
+    except ModelFailed as failure:
+        return 1, f"the model gave no reply: {failure}"
+    except SetupFault as fault:
+        return 1, f"the harness is at fault: {fault}"
+    except Exception as error:
+        lesson = f"\n     {CRASHED}" if number in (1, 2) else ""
+        return 1, f"stopped: {type(error).__name__}: {error}{lesson}"
+
+
+def outcome(given: Any, number: int) -> tuple[int, str]:
+    """What a loop gave back, as an exit code and a sentence."""
+    if isinstance(given, Run):
+        spent = "an unknown price" if given.unpriced else f"${given.cost_usd:.4f}"
+        code = {Label.FINISHED: 0, Label.INTERRUPTED: 130}.get(given.label or Label.BUSY, 1)
+        return code, f"{given.label}: {given.why}. {plural(given.tokens, 'token')}, {spent},"
+    if isinstance(given, tuple):
+        return int(given[1] != Label.FINISHED), f"{given[1]}."
+    return 0, FINISHED if number == 1 else SILENT
+
+
+def keep(watch: Watch, folder: Path) -> str:
+    """Write the array into the workspace, and say where, and which calls have no answer."""
+    path = folder / KEPT
+    path.parent.mkdir(exist_ok=True)
+    with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as file:
+        json.dump(watch.array(), file, indent=1, ensure_ascii=False)
+    os.replace(file.name, path)
+    lost = [call["id"] for call in watch.unanswered()]
+    without = f"; {', '.join(lost)} without a result, so the API would refuse it" if lost else ""
+    return f"{len(watch.array())} messages kept in {path}{without}."

@@ -1,0 +1,156 @@
+"""`harness-zero run` as a process: its output, its exit code, its files."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from harness_zero.flight.worlds import PROMPT, world
+from harness_zero.messages import array_fault
+
+KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL")
+OFFLINE = {name: value for name, value in os.environ.items() if name not in KEYS}
+COMMAND = [sys.executable, "-m", "harness_zero.cli", "run"]
+
+
+def play(*arguments, env=OFFLINE, **more):
+    """One run as a person would type it, offline."""
+    command = [*COMMAND, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, env=env, timeout=60, **more)
+
+
+def kept(folder):
+    """The array that a run left in its workspace."""
+    return json.loads((folder / ".harness_zero" / "messages.json").read_text("utf-8"))
+
+
+def test_it_repairs_a_shipped_project_and_says_what_it_does(tmp_path):
+    folder = tmp_path / "cart"
+    done = play(PROMPT, "--project", "cart", "--workspace", folder)
+    assert done.returncode == 0, done.stderr
+    assert world("cart").reached(folder)
+    for line in ("run_command(command='python -m pytest')", "exit code 1", "exit code 0"):
+        assert line in done.stdout
+    assert (
+        "finished: stop_reason 'end_turn'. 0 tokens, $0.0000, 6 rounds, 7 tool calls."
+        in done.stdout
+    )
+    assert "\x1b" not in done.stdout, "colour belongs in a terminal alone"
+
+
+def test_the_array_is_kept_in_the_workspace(tmp_path):
+    folder = world("login").lay(tmp_path / "login")
+    play(PROMPT, "--workspace", folder)
+    assert len(kept(folder)) == 10 and array_fault(kept(folder)[:-1]) is None
+
+
+def test_it_has_colour_in_a_terminal(tmp_path):
+    folder = world("login").lay(tmp_path / "login")
+    env = {**OFFLINE, "FORCE_COLOR": "1", "TERM": "xterm-256color"}
+    assert "\x1b[36m" in play(PROMPT, "--workspace", folder, env=env).stdout
+
+
+def test_another_folder_needs_a_key_or_a_local_model_and_is_told_how(tmp_path):
+    (tmp_path / "notes.txt").write_text("mine", encoding="utf-8")
+    done = play("tidy up", "--workspace", tmp_path)
+    assert done.returncode == 1 and "Traceback" not in done.stderr
+    for word in ("login", "cart", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "HARNESS_ZERO_MODEL"):
+        assert word in done.stderr
+
+
+def test_a_key_that_nobody_answers_to_ends_in_a_sentence_without_the_key(tmp_path):
+    folder = world("login").lay(tmp_path / "login")
+    env = {**OFFLINE, "ANTHROPIC_API_KEY": "sk-secret", "ANTHROPIC_BASE_URL": "http://127.0.0.1:9"}
+    done = play(PROMPT, "--workspace", folder, env=env)
+    assert done.returncode == 1 and "model_error: no answer came back" in done.stdout
+    assert "sk-secret" not in done.stdout + done.stderr
+    assert kept(folder) == [{"role": "user", "content": [{"type": "text", "text": PROMPT}]}]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--workspace", "nowhere"], "nowhere"),
+        (["--workspace", "a-file"], "a-file"),
+        (["--project", "spaceship", "--workspace", "new"], "login, cart"),
+        (["--stage", "9", "--workspace", "."], "9"),
+    ],
+)
+def test_a_wrong_workspace_project_or_stage_is_one_sentence(tmp_path, arguments, words):
+    (tmp_path / "a-file").write_text("mine", encoding="utf-8")
+    done = play(PROMPT, *arguments, cwd=tmp_path)
+    assert done.returncode in (1, 2) and words in done.stderr
+    assert "Traceback" not in done.stderr and done.stdout == ""
+
+
+def test_a_tool_that_raises_ends_stage_1_and_the_messages_are_kept(tmp_path):
+    folder = world("login").lay(tmp_path / "login")
+    auth = folder / "auth.py"
+    auth.write_bytes(b"\xff\xfe\x00" + auth.read_bytes())
+    done = play(PROMPT, "--workspace", folder, "--stage", 1)
+    assert done.returncode == 1 and "Traceback" not in done.stdout + done.stderr
+    assert "In stages 1 and 2 a tool that fails takes the whole run down" in done.stdout
+    assert "without a result, so the API would refuse it" in done.stdout
+    assert kept(folder)[-1]["role"] == "assistant"
+
+
+def test_from_stage_3_on_the_model_reads_the_error_and_the_run_goes_on(tmp_path):
+    folder = world("login").lay(tmp_path / "login")
+    (folder / "auth.py").write_bytes(b"\xff\xfe\x00")
+    done = play(PROMPT, "--workspace", folder, "--stage", 3)
+    assert done.returncode == 0 and array_fault(kept(folder)) is None
+
+
+@pytest.mark.parametrize(
+    ("stage", "ending"),
+    [
+        (1, "finished: the model asked for nothing more. 5 rounds, 5 tool calls."),
+        (2, "Stages 2 and 3 do not say"),
+        (3, "Stages 2 and 3 do not say"),
+        (4, "finished. 5 rounds, 5 tool calls."),
+        (5, "finished. 5 rounds, 5 tool calls."),
+    ],
+)
+def test_every_stage_repairs_a_project_and_tells_what_it_can(tmp_path, stage, ending):
+    folder = tmp_path / "login"
+    done = play(PROMPT, "--project", "login", "--workspace", folder, "--stage", stage)
+    assert done.returncode == 0 and world("login").reached(folder)
+    assert ending in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said", "count"),
+    [
+        (["--stage", "1"], b"interrupted by you. 1 round, 1 tool call", 2),
+        ([], b"interrupted: by the user.", 3),
+    ],
+)
+def test_ctrl_c_in_the_middle_of_a_tool_ends_the_tool_and_keeps_the_messages(
+    tmp_path, arguments, said, count
+):
+    folder = world("login").lay(tmp_path / "login")
+    (folder / "test_slow.py").write_text(
+        "import pathlib, time\n\n\ndef test_slow():\n    pathlib.Path('begun').touch()\n"
+        "    time.sleep(60)\n    pathlib.Path('ended').touch()\n",
+        encoding="utf-8",
+    )
+    command = [*COMMAND, PROMPT, "--workspace", str(folder), *arguments]
+    running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=OFFLINE)
+    until(lambda: (folder / "begun").exists())
+    running.send_signal(signal.SIGINT)
+    out, err = running.communicate(timeout=20)
+    assert running.returncode == 130 and b"Traceback" not in out + err
+    assert said in out
+    assert len(kept(folder)) == count and not (folder / "ended").exists()
+
+
+def until(holds, seconds=20):
+    """Wait until it holds."""
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, "it never came to hold"
+        time.sleep(0.02)
