@@ -147,6 +147,9 @@ def array_fault(messages: list[Message]) -> str | None:
     """
     if not messages:
         return "the array is empty; it begins with a message of the user"
+    for at, message in enumerate(messages):
+        if fault := shape_fault(message):
+            return f"message {at} {fault}"
     merged = merge(messages)
     if merged[0]["role"] != "user":
         return f"message 0 has the role {merged[0]['role']!r}; an array begins with the user"
@@ -160,6 +163,20 @@ def array_fault(messages: list[Message]) -> str | None:
             return f"messages {at} and {at + 1}: {fault}"
     if fault := pairing_fault(merged[-1], None):
         return f"message {len(merged) - 1}: {fault}"
+    return None
+
+
+def shape_fault(message: Any) -> str | None:
+    """What is wrong with the form of one message, before what it says."""
+    if not isinstance(message, dict) or message.get("role") not in ("user", "assistant"):
+        return f"is no dict with the role user or assistant: {message!r:.80}"
+    content = message.get("content")
+    if isinstance(content, str):
+        return None
+    if not isinstance(content, list) or not all(
+        isinstance(b, dict) and "type" in b for b in content
+    ):
+        return f"has no list of content blocks: {content!r:.80}"
     return None
 
 

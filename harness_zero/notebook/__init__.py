@@ -1,10 +1,21 @@
 """What the notebooks show: runs, source, diagrams, predictions, checks of the learner's work."""
 
 from harness_zero.notebook.check import check, repair
+from harness_zero.notebook.course_map import course_map
 from harness_zero.notebook.diagram import diagram
 from harness_zero.notebook.predict import predict
 from harness_zero.notebook.project import project
 from harness_zero.notebook.show import show, show_messages
 from harness_zero.watch import watch
 
-__all__ = ["check", "diagram", "predict", "project", "repair", "show", "show_messages", "watch"]
+__all__ = [
+    "check",
+    "course_map",
+    "diagram",
+    "predict",
+    "project",
+    "repair",
+    "show",
+    "show_messages",
+    "watch",
+]

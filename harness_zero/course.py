@@ -1,0 +1,216 @@
+"""The learner's copy of the course: laid down once, brought up to date, never overwritten.
+
+A notebook counts as changed when the words in its cells changed; running it and
+saving it changes only what stands below them. What was laid down is remembered,
+so that an update can tell a learner's edit from an older version of ours. Where
+it cannot tell, the file is the learner's.
+"""
+
+import errno
+import hashlib
+import itertools
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+FOLDERS = ("chapters", "labs")
+OURS = ".harness_zero"  # the folder in the copy that holds what we remember
+ELSEWHERE = "Move it away, or name another folder with --to."
+
+Entry = dict[str, str]  # of one file as it was laid down: a digest of all of it, and of its words
+
+
+class NotLaid(Exception):
+    """The copy could not be made; the sentence says why, and what to do."""
+
+
+@dataclass
+class Laid:
+    """What one `lay` did, as names within the copy."""
+
+    new: list[str] = field(default_factory=list)
+    updated: list[str] = field(default_factory=list)
+    offered: list[str] = field(default_factory=list)  # newer versions, laid beside changed files
+    first: bool = False
+
+
+def checkout() -> Path:
+    """The repository that this package runs from."""
+    root = Path(__file__).resolve().parents[1]
+    if not (root / "chapters").is_dir():
+        raise NotLaid(f"No course lies in {root}: clone the repository and type make lab there.")
+    return root
+
+
+def lay(source: Path, copy: Path) -> Laid:
+    """Bring the copy up to date with the course in `source`; what the learner changed stays."""
+    refuse_unfit(source, copy)
+    try:
+        record = remembered(copy)
+        laid = Laid(first=not record)
+        try:
+            for name in shipped(source):
+                lay_one(name, as_shipped(source / name), copy, record, laid)
+        finally:
+            remember(copy, record)
+    except OSError as fault:
+        raise NotLaid(in_words(fault, copy)) from fault
+    return laid
+
+
+def lay_one(name: str, content: bytes, copy: Path, record: dict[str, Entry], laid: Laid) -> None:
+    """Lay one file down, bring it up to date, or lay it beside the learner's own."""
+    here, entry = copy / name, entry_of(name, content)
+    if not os.path.lexists(here):
+        laid.new.append(name)
+    elif record.get(name) == entry:
+        return
+    elif is_as_laid(here, record.get(name)):
+        laid.updated.append(name)
+    elif is_as_laid(here, entry):
+        record[name] = entry  # the record was lost, or the learner took the newer version over
+        return
+    else:
+        offer(name, content, copy, record, laid)
+        return
+    put(here, content)
+    record[name] = entry
+
+
+def offer(name: str, content: bytes, copy: Path, record: dict[str, Entry], laid: Laid) -> None:
+    """Lay a newer version beside the learner's file, once; a changed offer is the learner's too."""
+    entry = entry_of(name, content)
+    for beside in names_beside(name):
+        here = copy / beside
+        if record.get(beside) == entry:
+            return
+        if not os.path.lexists(here) or is_as_laid(here, record.get(beside)):
+            put(here, content)
+            record[beside] = entry
+            laid.offered.append(beside)
+            return
+
+
+def names_beside(name: str) -> Iterator[str]:
+    """s1.ipynb → s1.new.ipynb, s1.new2.ipynb, …"""
+    path = PurePosixPath(name)
+    for number in itertools.chain([""], itertools.count(2)):
+        yield str(path.with_name(f"{path.stem}.new{number}{path.suffix}"))
+
+
+def shipped(source: Path) -> Iterator[str]:
+    """The names of all files of the course, without what tools leave among them."""
+    for folder in FOLDERS:
+        for path in sorted((source / folder).rglob("*")):
+            name = path.relative_to(source)
+            if path.is_file() and not any(part.startswith((".", "__")) for part in name.parts):
+                yield name.as_posix()
+
+
+def as_shipped(path: Path) -> bytes:
+    """A file as a learner first sees it: nothing stands under a prediction."""
+    if path.suffix != ".ipynb":
+        return path.read_bytes()
+    try:
+        return clear_outputs(path.read_bytes())
+    except (ValueError, KeyError, TypeError, AttributeError) as fault:
+        raise NotLaid(f"{path} is no notebook; git status may say why.") from fault
+
+
+def clear_outputs(content: bytes) -> bytes:
+    """The same notebook as if it had never been run."""
+    notebook = json.loads(content)
+    notebook["metadata"].pop("widgets", None)
+    notebook["metadata"].get("language_info", {}).pop("version", None)
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "code":
+            cell.update(outputs=[], execution_count=None)
+            cell["metadata"].pop("execution", None)
+    return (json.dumps(notebook, indent=1, ensure_ascii=False) + "\n").encode()
+
+
+def entry_of(name: str, content: bytes) -> Entry:
+    """What is remembered of a file."""
+    return {"all": digest(content), "words": digest(words(name, content))}
+
+
+def words(name: str, content: bytes) -> bytes:
+    """What a person wrote: a notebook's cells, blank ones left out; all of any other file."""
+    if not name.endswith(".ipynb"):
+        return content
+    try:
+        cells = json.loads(content)["cells"]
+        written = [(cell["cell_type"], "".join(cell["source"])) for cell in cells]
+    except (ValueError, KeyError, TypeError):
+        return content
+    return json.dumps([cell for cell in written if cell[1].strip()]).encode()
+
+
+def digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def is_as_laid(here: Path, entry: Entry | None) -> bool:
+    """Whether a file still holds the words with which it was laid down. A link was never ours."""
+    if entry is None or here.is_symlink():
+        return False
+    return digest(words(here.name, here.read_bytes())) == entry.get("words")
+
+
+def remembered(copy: Path) -> dict[str, Entry]:
+    """What was laid down before. Without a readable record: nothing, so all is the learner's."""
+    try:
+        record: Any = json.loads((copy / OURS / "laid.json").read_bytes())
+        return {name: entry for name, entry in record.items() if isinstance(entry, dict)}
+    except (FileNotFoundError, ValueError, AttributeError):
+        return {}
+
+
+def remember(copy: Path, record: dict[str, Entry]) -> None:
+    """Write the record down, if there is anything to write."""
+    if record != remembered(copy):
+        put(copy / OURS / "laid.json", json.dumps(record, indent=1).encode())
+
+
+def put(path: Path, content: bytes) -> None:
+    """Write all of a file or none of it, whatever happens in between."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        draft.write_bytes(content)
+        os.replace(draft, path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def refuse_unfit(source: Path, copy: Path) -> None:
+    """Say in a sentence why this folder cannot hold the copy."""
+    for folder in (copy, *(copy / name for name in FOLDERS)):
+        if folder.is_symlink():
+            raise NotLaid(f"{folder} is a link; the course is laid into a real folder. {ELSEWHERE}")
+        if folder.exists() and not folder.is_dir():
+            raise NotLaid(f"{folder} is a file, where a folder should be. {ELSEWHERE}")
+    course = [(source / name).resolve() for name in FOLDERS]
+    if copy.resolve() == source.resolve() or any(copy.resolve().is_relative_to(f) for f in course):
+        raise NotLaid(f"{copy} is where the course itself lies. Name another folder with --to.")
+
+
+def in_words(fault: OSError, copy: Path) -> str:
+    """What the machine says, as a sentence that tells what to do."""
+    if fault.errno in (errno.ENOSPC, errno.EDQUOT):
+        return "The disk is full; no file of yours was changed. Free some space and type it again."
+    where = fault.filename or copy
+    return f"{where} cannot be used ({fault.strerror}). Name another folder with --to."
+
+
+def told(laid: Laid, folder: str) -> str:
+    """What was done, for the learner; an update is told file by file."""
+    parts = {"new": laid.new, "brought up to date": laid.updated}
+    beside = {"newer than the one you changed, laid beside it": laid.offered}
+    counts = [f"{len(names)} {what}" for what, names in (parts | beside).items() if names]
+    by_name = beside if laid.first else parts | beside
+    lines = [f"  {what}: {name}" for what, names in by_name.items() for name in names]
+    return "\n".join([f"{folder} is ready: {', '.join(counts) or 'nothing new'}.", *lines])
