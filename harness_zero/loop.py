@@ -6,7 +6,7 @@ moment the model asks for a tool and the moment the tool runs.
 
 from harness_zero.labels import End, Label
 from harness_zero.messages import reply_fault
-from harness_zero.ports import Model, Policy, Tool, View
+from harness_zero.ports import Model, Policy, Tool, View, limits
 from harness_zero.run import Run
 
 
@@ -20,6 +20,7 @@ def turn(run: Run, policy: Policy, view: View, model: Model, tool: Tool) -> Run:
     A fault of the set-up is raised, after the exits are closed; a failed model call
     and an interrupt are labels.
     """
+    run.limits = limits(policy)
     try:
         end = until_end(run, policy, view, model, tool)
     except KeyboardInterrupt:

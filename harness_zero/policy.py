@@ -10,7 +10,7 @@ from itertools import takewhile
 from harness_zero.faults import SetupFault
 from harness_zero.labels import End, Label, Say
 from harness_zero.messages import Reply, said, tool_uses
-from harness_zero.ports import Policy
+from harness_zero.ports import Policy, limits
 from harness_zero.run import Run
 
 STOPS = {
@@ -49,9 +49,9 @@ def ending(reply: Reply) -> Label | None:
     return label
 
 
-def brake(policy: Policy) -> Policy:
-    """Mark a policy as one that holds whether or not the model wants to go on."""
-    policy.is_brake = True  # type: ignore[attr-defined]
+def brake(policy: Policy, **held: float) -> Policy:
+    """Mark a policy as one that holds whether or not the model wants to go on, and to what."""
+    policy.is_brake, policy.limits = True, held  # type: ignore[attr-defined]
     return policy
 
 
@@ -63,7 +63,7 @@ def is_brake(policy: Policy) -> bool:
 def max_rounds(limit: int) -> Policy:
     """The model speaks `limit` times a turn at most; what it asks for last is not run."""
     end = End(Label.MAX_ROUNDS, f"{limit} rounds")
-    return brake(lambda run: end if run.rounds >= limit else None)
+    return brake(lambda run: end if run.rounds >= limit else None, rounds=limit)
 
 
 def cost_cap(usd: float) -> Policy:
@@ -74,19 +74,18 @@ def cost_cap(usd: float) -> Policy:
     spent = End(Label.COST_CAP, f"${usd:.2f} spent")
     unknown = End(Label.COST_CAP, "the price of the model is unknown, so no cap in money can hold")
 
-    @brake
     def policy(run: Run) -> End | None:
         if run.unpriced:
             return unknown
         return spent if run.cost_usd >= usd else None
 
-    return policy
+    return brake(policy, usd=usd)
 
 
 def deadline(seconds: float) -> Policy:
     """Hold once the turn has taken `seconds`, by the run's own clock."""
     end = End(Label.DEADLINE, f"{seconds:g} s passed")
-    return brake(lambda run: end if run.elapsed >= seconds else None)
+    return brake(lambda run: end if run.elapsed >= seconds else None, seconds=seconds)
 
 
 def first_of(*policies: Policy) -> Policy:
@@ -107,6 +106,9 @@ def first_of(*policies: Policy) -> Policy:
                 spoken.append(word.text)
         return Say("\n\n".join(spoken)) if spoken else None
 
+    policy.limits = {  # type: ignore[attr-defined]
+        name: limit for part in policies for name, limit in limits(part).items()
+    }
     return policy
 
 

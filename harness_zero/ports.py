@@ -13,3 +13,8 @@ Policy = Callable[[Run], Say | End | None]  # reads the run: nothing, words, or 
 View = Callable[[Run], Request]  # what the model is sent
 Model = Callable[[Request], Reply]  # what it says to that
 Tool = Callable[[Block], Block]  # a tool_use, and the tool_result to it
+
+
+def limits(policy: Policy) -> dict[str, float]:
+    """What a policy holds to, by name, as far as it tells: rounds, usd, seconds."""
+    return getattr(policy, "limits", {})

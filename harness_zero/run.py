@@ -59,6 +59,8 @@ class Run:
         """Begin with these messages and nothing spent."""
         self.messages = messages
         self.replies: list[Reply] = []
+        self.spoken: list[tuple[int, str]] = []  # a policy's words, and at how many messages
+        self.limits: dict[str, float] = {}  # what the brakes of the last turn hold to
         self.clock = clock
         self.tokens = 0
         self.cost_usd = 0.0
@@ -155,6 +157,11 @@ class Run:
         results teaches a model to answer nothing; they wait while calls are pending
         or the server has paused; else they are a message of the user.
         """
+        self.spoken.append((len(self.messages), text))
+        self.let_in(text)
+
+    def let_in(self, text: str) -> None:
+        """Put words where they do no harm now, or hold them until there is such a place."""
         if self.pending or self.paused:
             self.held.append(text)
         elif self.results:
@@ -168,7 +175,7 @@ class Run:
         """Say what had to wait."""
         held, self.held = self.held, []
         for text in held:
-            self.say(text)
+            self.let_in(text)
 
     def decline(self, calls: list[Block], why: str) -> None:
         """Answer calls that will not be made."""

@@ -5,6 +5,7 @@ The printed trace is what a person sees of a run, in the terminal and in a noteb
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import wraps
 from typing import Any
 
@@ -48,7 +49,7 @@ class Watch:
         self.messages: list[Message] = []  # the array as the loop last sent it
         self.rounds = 0  # how often the model has spoken
         self.calls = 0  # how many tool calls were begun
-        self.last: Reply | None = None
+        self.replies: list[Reply] = []
 
     def play(self, run: Callable, model: Speak, tools: Tools, prompt: str) -> Any:
         """Play the run with everything it does told; gives back what the run gives back."""
@@ -62,7 +63,8 @@ class Watch:
         def speak(request: Any) -> Reply:
             self.messages = request["messages"] if isinstance(request, dict) else request
             reply = model(request)
-            self.rounds, self.last = self.rounds + 1, reply
+            self.rounds += 1
+            self.replies.append(reply)
             if said_aloud := words(reply):
                 self.tell(f"{self.rounds:>3}  {shown(said_aloud)}", "says")
             return reply
@@ -90,13 +92,40 @@ class Watch:
 
     def array(self) -> list[Message]:
         """All messages so far: as last sent, and the reply to that if the loop lost it."""
-        lost = self.last is not None and said(self.last) not in self.messages[-2:]
-        return [*self.messages, said(self.last)] if lost and self.last else list(self.messages)
+        last = said(self.replies[-1]) if self.replies else None
+        return (
+            [*self.messages, last] if last and last not in self.messages[-2:] else [*self.messages]
+        )
 
     def unanswered(self) -> list[Block]:
         """The calls in the last reply that have no result in the array."""
         array = self.array()
         return tool_uses(array[-1]) if array and array[-1]["role"] == "assistant" else []
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A run of any loop, as the model and the tools saw it."""
+
+    messages: list[Message]
+    replies: list[Reply]  # as the model gave them, with what the array does not keep
+    label: str | None  # how it ended, if the loop tells
+    why: str = ""
+    fault: str = ""  # what took the run down, if something did
+
+
+def record(run: Callable, model: Speak, tools: Tools, prompt: str) -> Recording:
+    """Play a run without printing it, and keep what it did, whatever became of it."""
+    observed = Watch(lambda line, kind: None)
+    label: Any = None
+    fault = ""
+    try:
+        given = observed.play(run, model, tools, prompt)
+        label = given[1] if isinstance(given, tuple) else getattr(given, "label", None)
+    except (Exception, SetupFault) as error:
+        fault = f"{type(error).__name__}: {error}{place(error)}"
+    why = "" if fault else str(getattr(given, "why", ""))
+    return Recording(observed.array(), observed.replies, label, why, fault)
 
 
 class RunLost(SetupFault):

@@ -104,3 +104,13 @@ def test_a_nudge_and_a_recovery_wrap_the_same_stop():
 def test_softening_one_end_leaves_the_others_as_they_are():
     desk = Desk(reply("no", stop_reason="refusal"))
     assert play(desk, recover(nudge(structural_stop))).label == "refused"
+
+
+def test_a_run_tells_what_its_brakes_hold_to():
+    run = play(Desk(reply("42")), structural_stop, max_rounds(3), cost_cap(1.5), deadline(60))
+    assert run.limits == {"rounds": 3, "usd": 1.5, "seconds": 60}
+
+
+def test_a_run_tells_what_was_said_to_the_model_and_when():
+    run = play(Desk(reply(), reply("done")), nudge(structural_stop))
+    assert run.spoken == [(1, "Please continue.")]

@@ -2,8 +2,9 @@ import pytest
 
 from harness_zero.messages import reply, tool_use
 from harness_zero.models.scripted import scripted
+from harness_zero.stages import stage
 from harness_zero.stages.s1_structural_stop import run
-from harness_zero.watch import RunLost, Watch, printable, shown, watch
+from harness_zero.watch import RunLost, Watch, printable, record, shown, watch
 
 SCRIPT = reply("Let me add.", tool_use("a", "add", x=2, y=3)), reply("It is 5.")
 TOOLS = {"add": lambda x, y: x + y}
@@ -70,3 +71,25 @@ def test_long_results_are_folded_and_control_characters_are_spelled_out():
     assert shown("\n".join("abcdefg")) == "a\n     b\n     ... 4 more lines ...\n     g"
     assert printable("\x1b[2Jgone\r\n\u202eback") == "\\x1b[2Jgone\\r\n\\u202eback"
     assert len(shown("x" * 10_000)) < 100
+
+
+def test_a_recording_keeps_what_the_array_does_not():
+    recording = record(run, scripted(*SCRIPT), TOOLS, "go")
+    assert [reply["stop_reason"] for reply in recording.replies] == ["tool_use", "end_turn"]
+    assert len(recording.messages) == 4 and recording.label is None and recording.fault == ""
+
+
+def test_a_recording_of_a_stage_with_labels_has_its_label():
+    assert record(stage(4), scripted(*SCRIPT), TOOLS, "go").label == "finished"
+
+
+def test_a_lost_run_is_recorded_with_its_fault():
+    recording = record(run, scripted(reply(tool_use("a", "fly"))), TOOLS, "go")
+    assert "there is no tool 'fly'" in recording.fault and len(recording.messages) == 2
+    assert "should have ended" in record(stuck, scripted(reply("hi")), TOOLS, "go").fault
+
+
+def stuck(model, tools, prompt):
+    messages = [{"role": "user", "content": prompt}]
+    while True:
+        messages.append({"role": "assistant", "content": model(messages)["content"]})
