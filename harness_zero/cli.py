@@ -161,15 +161,17 @@ def jupyter_settings(copy: Path, ours: Path, port: int) -> dict[str, Any]:
 def refuse_taken_port(args: tuple[str, ...]) -> None:
     """JupyterLab would take another port without a word; who asked for one has a reason."""
     host, port = asked(args, "ip").replace("*", "") or "localhost", asked_port(args)
+    if port > 65535:
+        raise click.ClickException(f"There is no port {port}: use --port 8888.")
     if port and is_taken(host, port):
         free = next(other for other in [*range(port + 1, 65536), 8888] if not is_taken(host, other))
         raise click.ClickException(f"Port {port} is taken by another program: use --port {free}.")
 
 
 def asked_port(args: tuple[str, ...]) -> int:
-    """The port that was asked for, or 0: any will do, or JupyterLab will say why it will not."""
+    """The port that was asked for, or 0: any will do."""
     port = asked(args, "port")
-    return int(port) if port.isdecimal() and int(port) < 65536 else 0
+    return int(port) if port.isdecimal() else 0
 
 
 def asked(args: tuple[str, ...], name: str) -> str:
@@ -185,8 +187,8 @@ def is_taken(host: str, port: int) -> bool:
 
     try:
         places = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except socket.gaierror:
-        return False
+    except socket.gaierror as fault:
+        raise click.ClickException(f"{host} is no address of this machine.") from fault
     for family, kind, _, _, address in places:
         with socket.socket(family, kind) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

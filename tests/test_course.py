@@ -425,6 +425,10 @@ def test_a_port_that_is_taken_is_refused_with_what_to_type_instead(harness_zero)
             assert said.startswith(f"Error: Port {port} is taken by another program: use --port ")
 
 
+def test_a_port_that_there_is_not_is_refused(harness_zero):
+    assert "There is no port 99999" in one_sentence(harness_zero("lab", "--port", "99999"))
+
+
 def test_help_does_not_wait_for_what_the_verbs_need(harness_zero):
     listed = "import sys; import harness_zero.cli; print(*sys.modules)"
     loaded = subprocess.run(
