@@ -160,7 +160,7 @@ ACT = (
 )
 
 EXERCISES = (
-    Exercise("act", "Answer every call", 10, 6, 3, ACT, "act(reply, tools)"),
+    Exercise("act", "Answer every call", 10, 1, 3, ACT, "act(reply, tools)"),
     Exercise(
         "run",
         "Close the loop",
@@ -188,9 +188,9 @@ EXERCISES = (
     ),
     Exercise(
         "act_at_once",
-        "Run them at once, deliver them together (stretch)",
+        "Run them at once, deliver them together",
         15,
-        6,
+        4,
         3,
         (
             *ACT,
