@@ -2,9 +2,10 @@
 
 PYTHON ?= python3
 LAB_ARGS ?=
+FILES ?=
 TESTS ?= $(wildcard tests chapters labs solutions)
 
-.PHONY: lab test check labs bench clean help begin-again
+.PHONY: lab test check labs notebooks bench clean help begin-again
 .NOTPARALLEL:
 
 # A .venv is sound if its Python runs and has pip, it was made in this folder, and nothing cut it short.
@@ -28,8 +29,12 @@ check: .venv/authors  ## lint, format and types
 labs: .venv/authors   ## generate labs/ from solutions/
 	.venv/bin/python -m harness_zero.grading.labs
 
+notebooks: .venv/authors  ## run chapters and solutions, and write their outputs back
+	.venv/bin/python -m harness_zero.grading.notebooks $(FILES)
+
 bench: .venv/authors  ## measure what a round costs, beside a bare loop
 	.venv/bin/python benchmarks/loop.py
+	.venv/bin/python benchmarks/stepper.py
 
 clean:                ## remove .venv, to set it up with another PYTHON; workspace/ stays
 	rm -rf .venv
@@ -40,6 +45,7 @@ help:                 ## this list
 # The set-up leaves a stamp named after the extra of pyproject.toml that it installed.
 # Authors get all that the course needs, so their set-up leaves both stamps.
 .venv/course .venv/authors: pyproject.toml constraints.txt $(AGAIN)
+	@command -v $(PYTHON) >/dev/null || { echo "There is no $(PYTHON) here: add PYTHON=python3, or the one you have." >&2; exit 1; }
 	@$(PYTHON) -c "$$FIT"
 	@echo "Setting up .venv: a minute or two now, and the next start is immediate ..."
 	@mkdir -p .venv && touch .venv/unfinished

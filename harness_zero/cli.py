@@ -6,6 +6,7 @@ A verb imports what it needs when it runs, so that --help answers at once.
 from __future__ import annotations
 
 import sys
+from io import TextIOWrapper
 from pathlib import Path
 
 import click
@@ -67,14 +68,34 @@ def run(prompt: str, folder: Path, project: str, stage: int | None, offline: boo
     With ANTHROPIC_API_KEY or ANTHROPIC_BASE_URL set a real model plays it; offline
     the shipped projects are known.
     """
+    try:
+        sys.exit(played(prompt, folder, stage or 0, project, offline))
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+def played(prompt: str, folder: Path, number: int, project: str, offline: bool) -> int:
+    """Play a turn; a fault of the set-up is one sentence."""
+    import signal
+
     from harness_zero.faults import SetupFault
     from harness_zero.terminal import play
 
+    def give_up(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    for name in ("SIGTERM", "SIGHUP"):  # ended from outside: what runs is ended and kept first
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), give_up)
+    if not prompt.strip():
+        raise click.ClickException("The prompt is empty: say what is to be done.")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
-        code = play(prompt, folder, stage or 0, project, offline)
+        return play(prompt, folder, number, project, offline)
     except SetupFault as fault:
         raise click.ClickException(str(fault)) from fault
-    sys.exit(code)
 
 
 def lay_copy(folder: Path | None) -> Path:
@@ -82,6 +103,8 @@ def lay_copy(folder: Path | None) -> Path:
     from harness_zero.course import NotLaid, checkout, lay, told
 
     try:
+        if folder is not None and not folder.name:
+            raise NotLaid("The folder after --to is empty: name one.")
         source = checkout()
         copy = (folder or source / "workspace").absolute()
         click.echo(told(lay(source, copy), shown(copy)))

@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-FOLDERS = ("chapters", "labs")
+FOLDERS = ("chapters", "labs", "docs")
+THE_COURSE = {*FOLDERS, "solutions", "harness_zero", "tests", "benchmarks", ".git", ".venv", ".ci"}
 OURS = ".harness_zero"  # the folder in the copy that holds what we remember
 ELSEWHERE = "Move it away, or name another folder with --to."
 
@@ -58,12 +59,15 @@ def lay(source: Path, copy: Path) -> Laid:
             remember(copy, record)
     except OSError as fault:
         raise NotLaid(in_words(fault, copy)) from fault
+    except RuntimeError as fault:  # a link that leads round in a circle
+        raise NotLaid(f"{copy} cannot be used ({fault}). {ELSEWHERE}") from fault
     return laid
 
 
 def lay_one(name: str, content: bytes, copy: Path, record: dict[str, Entry], laid: Laid) -> None:
     """Lay one file down, bring it up to date, or lay it beside the learner's own."""
     here, entry = copy / name, entry_of(name, content)
+    refuse_links(copy, name)
     if not os.path.lexists(here):
         laid.new.append(name)
     elif record.get(name) == entry:
@@ -144,7 +148,7 @@ def words(name: str, content: bytes) -> bytes:
     try:
         cells = json.loads(content)["cells"]
         written = [(cell["cell_type"], "".join(cell["source"])) for cell in cells]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return content
     return json.dumps([cell for cell in written if cell[1].strip()]).encode()
 
@@ -155,9 +159,14 @@ def digest(content: bytes) -> str:
 
 def is_as_laid(here: Path, entry: Entry | None) -> bool:
     """Whether a file still holds the words with which it was laid down. A link was never ours."""
-    if entry is None or here.is_symlink():
+    if entry is None or here.is_symlink() or is_odd(here):
         return False
     return digest(words(here.name, here.read_bytes())) == entry.get("words")
+
+
+def is_odd(here: Path) -> bool:
+    """Whether this is a pipe, a socket or a device, which nobody should wait for."""
+    return here.exists() and not here.is_file() and not here.is_dir()
 
 
 def remembered(copy: Path) -> dict[str, Entry]:
@@ -165,7 +174,7 @@ def remembered(copy: Path) -> dict[str, Entry]:
     try:
         record: Any = json.loads((copy / OURS / "laid.json").read_bytes())
         return {name: entry for name, entry in record.items() if isinstance(entry, dict)}
-    except (FileNotFoundError, ValueError, AttributeError):
+    except (FileNotFoundError, ValueError, AttributeError, RecursionError):
         return {}
 
 
@@ -188,14 +197,22 @@ def put(path: Path, content: bytes) -> None:
 
 def refuse_unfit(source: Path, copy: Path) -> None:
     """Say in a sentence why this folder cannot hold the copy."""
-    for folder in (copy, *(copy / name for name in FOLDERS)):
+    for folder in (copy, copy / OURS, *(copy / name for name in FOLDERS)):
         if folder.is_symlink():
             raise NotLaid(f"{folder} is a link; the course is laid into a real folder. {ELSEWHERE}")
         if folder.exists() and not folder.is_dir():
             raise NotLaid(f"{folder} is a file, where a folder should be. {ELSEWHERE}")
-    course = [(source / name).resolve() for name in FOLDERS]
-    if copy.resolve() == source.resolve() or any(copy.resolve().is_relative_to(f) for f in course):
+    place, course = copy.resolve(), source.resolve()
+    inside = place.relative_to(course).parts[:1] if place.is_relative_to(course) else None
+    if inside is not None and (not inside or inside[0] in THE_COURSE):
         raise NotLaid(f"{copy} is where the course itself lies. Name another folder with --to.")
+
+
+def refuse_links(copy: Path, name: str) -> None:
+    """Say which folder on the way to a file is a link, which may lead out of the copy."""
+    for above in PurePosixPath(name).parents:
+        if (copy / above).is_symlink():
+            raise NotLaid(f"{copy / above} is a link, where a real folder should be. {ELSEWHERE}")
 
 
 def in_words(fault: OSError, copy: Path) -> str:

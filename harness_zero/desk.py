@@ -4,9 +4,19 @@ from collections.abc import Callable
 from copy import deepcopy
 from typing import Any
 
-from harness_zero.messages import Block, Message, Reply, blocks, reply, tool_results, tool_use
+from harness_zero.messages import (
+    Block,
+    Message,
+    Reply,
+    blocks,
+    reply,
+    shape_fault,
+    tool_results,
+    tool_use,
+)
 from harness_zero.models.scripted import scripted
 
+LONGEST = 400  # characters of what came instead
 Play = Callable[..., Any]  # (model, tools, prompt, **limits): messages, or messages and a label
 
 
@@ -14,6 +24,7 @@ class Broken(AssertionError):
     """A promise that was not kept: what was expected, what came instead, and why it matters."""
 
     def __init__(self, expected: str, got: str, why: str) -> None:
+        got = got if len(got) <= LONGEST else f"{got[:LONGEST]}..."
         super().__init__(f"expected {expected}; got {got}; {why}")
         self.expected, self.got, self.why = expected, got, why
 
@@ -35,6 +46,9 @@ class Desk:
 
     def model(self, messages: list[Message]) -> Reply:
         """The next reply of the script; the request is kept."""
+        if fault := list_fault(messages):
+            why = "the model is a function from the list of all messages to a reply"
+            raise Broken("the model called with the list of messages", fault, why)
         self.sent.append(deepcopy(messages))
         return self.script(messages)
 
@@ -56,11 +70,24 @@ class Desk:
         if "seconds" in limits:
             limits["clock"] = self.clock
         given = play(self.model, self.tools, "go", **limits)
-        messages, self.label = given if isinstance(given, tuple) else (given, None)
-        if not isinstance(messages, list) or not all(isinstance(m, dict) for m in messages):
-            kind = type(messages).__name__
-            raise Broken("the list of messages", f"a {kind}", "whoever called the loop reads it")
+        messages, self.label = (
+            given if isinstance(given, tuple) and len(given) == 2 else (given, None)
+        )
+        if fault := list_fault(messages):
+            raise Broken("the list of messages back", fault, "whoever called the loop reads it")
         return messages
+
+
+def list_fault(given: Any) -> str | None:
+    """Why this is no list of messages, in words; None if it is one."""
+    if given is None:
+        return "nothing: None. Is there a return?"
+    if not isinstance(given, list):
+        return f"no list but {type(given).__name__}: {given!r:.80}"
+    for at, message in enumerate(given):
+        if fault := shape_fault(message):
+            return f"a list whose message {at} {fault}"
+    return None
 
 
 def note(id: str) -> Block:

@@ -4,7 +4,11 @@ import sysconfig
 import traceback
 from pathlib import Path
 
-NOT_THE_LEARNERS = (str(Path(__file__).parent), sysconfig.get_path("stdlib"), "<frozen")
+NOT_THE_LEARNERS = (
+    str(Path(__file__).parent),
+    *(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")),
+    "<frozen",
+)
 
 
 class SetupFault(BaseException):
@@ -19,10 +23,21 @@ class SetupFault(BaseException):
         return [f"{type(self).__name__}: {self}"]
 
 
+def hole(error: BaseException) -> str:
+    """The learner's function in which a hole is left, by name."""
+    names = [frame.name for frame in own_frames(error)]
+    return names[-1] if names else "it"
+
+
+def own_frames(error: BaseException) -> list[traceback.FrameSummary]:
+    """The frames of an error that are the learner's own code, the innermost last."""
+    passed = traceback.extract_tb(error.__traceback__)
+    return [frame for frame in passed if not frame.filename.startswith(NOT_THE_LEARNERS)]
+
+
 def place(error: BaseException) -> str:
     """Where in the learner's own code an error passed, for the end of a sentence; else nothing."""
-    passed = traceback.extract_tb(error.__traceback__)
-    frames = [frame for frame in passed if not frame.filename.startswith(NOT_THE_LEARNERS)]
+    frames = own_frames(error)
     if not frames:
         return ""
     return f" (line {frames[-1].lineno} of your cell: `{frames[-1].line}`)"

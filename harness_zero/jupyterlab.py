@@ -28,6 +28,7 @@ def open_jupyterlab(copy: Path, args: tuple[str, ...]) -> None:
     print("JupyterLab starts; Ctrl+C here ends it.", flush=True)
     # -P: a file in this folder that is named like one of JupyterLab's modules is not taken for it
     command = [sys.executable, "-P", "-m", "jupyterlab", *args]
+    os.chdir(copy)  # a terminal starts where JupyterLab did
     if os.name == "posix":
         os.execve(sys.executable, command, environment)
     sys.exit(subprocess.call(command, env=environment))
@@ -76,8 +77,12 @@ def jupyter_settings(copy: Path, ours: Path, port: int) -> dict[str, Any]:
         },
         "jupyter_lab_config.json": {"LabApp": page},
         "labconfig/default_setting_overrides.json": {
-            "@jupyterlab/apputils-extension:notification": news
+            "@jupyterlab/apputils-extension:notification": news,
+            # a notebook opened again tomorrow still shows its widgets
+            "@jupyter-widgets/jupyterlab-manager:plugin": {"saveState": True},
         },
+        # the menus of those who grade confuse those who learn
+        "labconfig/page_config.json": {"disabledExtensions": {"@jupyter/nbgrader": True}},
     }
 
 

@@ -5,7 +5,7 @@ carries more than the wire wants back (stop_reason, usage, cost_usd); `said` kee
 part that becomes a message.
 """
 
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Any
 
 Block = dict[str, Any]  # {"type": "text" | "tool_use" | "tool_result", ...}
@@ -68,7 +68,11 @@ def reply(*blocks: Block | str, stop_reason: str = "", tokens: int = 0, cost: fl
 
 def said(reply: Reply) -> Message:
     """What a reply leaves in the array. The API takes no blank text back, so none is kept."""
-    content = [block for block in reply["content"] if block.get("text", "-").strip()]
+    try:
+        content = [block for block in reply["content"] if block.get("text", "-").strip()]
+    except (TypeError, KeyError, AttributeError):
+        wants = "said() takes a reply, as a model gives it and reply('...') makes it"
+        raise TypeError(f"{wants}; it was given {reply!r:.80}") from None
     return {"role": "assistant", "content": content}
 
 
@@ -76,10 +80,16 @@ def reply_fault(reply: Any) -> str | None:
     """Why this is no reply, in words; None if it is one."""
     if not isinstance(reply, dict) or not isinstance(reply.get("content"), list):
         return f"the reply has no list of content blocks but is {reply!r:.200}"
-    if any(not isinstance(block, dict) or "type" not in block for block in reply["content"]):
-        return f"the reply holds a content block without a type: {reply['content']!r:.200}"
-    if missing := [name for name in ("stop_reason", "usage") if name not in reply]:
-        return f"the reply has no {' and no '.join(missing)}"
+    for block in reply["content"]:
+        if fault := block_fault(block):
+            return f"the reply {fault}"
+    if not isinstance(reply.get("stop_reason", 0), str | None):
+        return f"the reply has no stop_reason but {reply.get('stop_reason')!r:.80}"
+    usage, cost = reply.get("usage"), reply.get("cost_usd", 0.0)
+    if not isinstance(usage, dict):
+        return f"the reply has no usage but {usage!r:.80}"
+    if not (cost is None or (isinstance(cost, int | float) and cost >= 0)):
+        return f"the reply has no cost in USD but {cost!r:.80}"
     return None
 
 
@@ -145,6 +155,8 @@ def array_fault(messages: list[Message]) -> str | None:
 
     Messages of one role in a row are one message to the API, so they are here.
     """
+    if not isinstance(messages, list):
+        return f"an array is a list of messages, not {messages!r:.80}"
     if not messages:
         return "the array is empty; it begins with a message of the user"
     for at, message in enumerate(messages):
@@ -156,6 +168,8 @@ def array_fault(messages: list[Message]) -> str | None:
     for at, message in enumerate(merged):
         if fault := content_fault(message):
             return f"message {at} {fault}"
+    if again := repeated([call["id"] for message in merged for call in tool_uses(message)]):
+        return f"the id {again} is used by two calls"
     if fault := pairing_fault({"content": []}, merged[0]):
         return f"message 0: {fault}"
     for at, (message, after) in enumerate(pairwise(merged)):
@@ -166,6 +180,12 @@ def array_fault(messages: list[Message]) -> str | None:
     return None
 
 
+def repeated(ids: list[str]) -> str | None:
+    """The first id that stands there twice."""
+    seen: set[str] = set()
+    return next((id for id in ids if id in seen or seen.add(id)), None)  # type: ignore[func-returns-value]
+
+
 def shape_fault(message: Any) -> str | None:
     """What is wrong with the form of one message, before what it says."""
     if not isinstance(message, dict) or message.get("role") not in ("user", "assistant"):
@@ -173,28 +193,41 @@ def shape_fault(message: Any) -> str | None:
     content = message.get("content")
     if isinstance(content, str):
         return None
-    if not isinstance(content, list) or not all(
-        isinstance(b, dict) and "type" in b for b in content
-    ):
+    if not isinstance(content, list):
         return f"has no list of content blocks: {content!r:.80}"
+    return next((fault for block in content if (fault := block_fault(block))), None)
+
+
+TEXTS = {"text": ("text",), "tool_use": ("id", "name"), "tool_result": ("tool_use_id",)}
+
+
+def block_fault(block: Any) -> str | None:
+    """What is wrong with the form of one content block."""
+    if not isinstance(block, dict) or not isinstance(block.get("type"), str):
+        return f"holds something that is no content block: {block!r:.80}"
+    for name in TEXTS.get(block["type"], ()):
+        if not isinstance(block.get(name), str):
+            return f"holds a {block['type']} whose {name} is no text: {block!r:.80}"
+    if block["type"] == "tool_use" and "input" not in block:
+        return f"holds a tool_use without input: {block!r:.80}"
     return None
 
 
 def content_fault(message: Message) -> str | None:
-    """What is wrong inside one message."""
+    """What is wrong inside one message of the right form."""
     if not blocks(message):
         return "has no content"
-    if any(not block.get("text", "-").strip() for block in blocks(message)):
-        return "holds a blank text block"
+    for block in blocks(message):
+        if block["type"] == "text" and not str(block["text"]).strip():
+            return "holds a blank text block"
+        if block["type"] == "tool_result" and not isinstance(block.get("content", ""), str | list):
+            return f"holds a result that is no text: {block['content']!r:.80}"
     return None
 
 
 def merge(messages: list[Message]) -> list[Message]:
     """Neighbours of one role joined into one message, as the API reads them."""
-    merged: list[Message] = []
-    for message in messages:
-        if merged and merged[-1]["role"] == message["role"]:
-            merged[-1] = {**message, "content": [*blocks(merged[-1]), *blocks(message)]}
-        else:
-            merged.append(message)
-    return merged
+    return [
+        {"role": role, "content": [block for message in group for block in blocks(message)]}
+        for role, group in groupby(messages, key=lambda message: message["role"])
+    ]

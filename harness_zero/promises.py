@@ -51,6 +51,27 @@ def a_reply_that_asks_for_nothing_ends_the_run(play: Play) -> None:
 
 
 @since(1)
+def a_reply_without_a_call_ends_the_run_whatever_its_stop_reason(play: Play) -> None:
+    """The stop is structural: it goes by what the reply asks for."""
+    messages = Desk(reply("4", stop_reason="max_tokens")).play(play)
+    if words(messages[-1]) != "4" or len(messages) != 2:
+        got = f"{len(messages)} messages: {', '.join(kinds(messages))}"
+        why = "a reply that asks for nothing leaves nothing to do, however it ended"
+        raise Broken("a prompt and the reply to it", got, why)
+
+
+@since(1)
+def the_run_goes_on_as_long_as_the_model_asks(play: Play) -> None:
+    """Twelve calls, one after the other."""
+    desk = Desk(*[asking(str(n)) for n in range(12)], reply("done"))
+    messages = desk.play(play)
+    if len(desk.sent) != 13 or words(messages[-1]) != "done":
+        got = f"{len(desk.sent)} calls of the model; the last message is {kinds(messages)[-1]}"
+        why = "only the model knows how many rounds it needs"
+        raise Broken("13 calls of the model, and its last word at the end", got, why)
+
+
+@since(1)
 def the_model_is_sent_all_that_was_said(play: Play) -> None:
     """The array is the only memory."""
     script = asking("a"), reply("I think", note("b")), reply("done")

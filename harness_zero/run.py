@@ -79,6 +79,8 @@ class Run:
 
     def ask(self, prompt: str) -> Run:
         """Open a turn with the user's message."""
+        if not isinstance(prompt, str) or not prompt.strip():
+            raise SetupFault(f"a prompt is words, not {prompt!r:.80}")
         self.open_turn()
         self.messages.append(user(prompt))
         return self

@@ -1,10 +1,10 @@
 """`harness-zero run`: play one turn on a real folder, and print it as it happens."""
 
 import json
-import os
-import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +16,13 @@ from harness_zero.flight.personas import fixer
 from harness_zero.flight.worlds import WORLDS, world, world_in
 from harness_zero.labels import Label
 from harness_zero.loop import ModelFailed
+from harness_zero.messages import Message, Reply
 from harness_zero.models import claude
 from harness_zero.models.prices import cost_usd
 from harness_zero.policy import nudge, recover, structural_stop
 from harness_zero.ports import Model, Policy
 from harness_zero.run import Run
+from harness_zero.runner import sandboxed
 from harness_zero.stages import stage
 from harness_zero.tools import schemas
 from harness_zero.view import plain
@@ -30,7 +32,7 @@ from harness_zero.workspace import workspace
 Loop = Callable[..., Any]  # (model, tools, prompt): whatever a stage or the library gives back
 
 STYLES = {"you": "bold", "call": "cyan", "error": "red", "says": "bold", "end": "dim"}
-KEPT = Path(".harness_zero", "messages.json")  # in the workspace
+KEPT = ".harness_zero"  # in the workspace
 FINISHED = "finished: the model asked for nothing more."
 SILENT = "ended. Stages 2 and 3 do not say whether the model was done or a limit held: chapter 04."
 CRASHED = "In stages 1 and 2 a tool that fails takes the whole run down: chapter 03."
@@ -45,25 +47,54 @@ def play(prompt: str, folder: Path, number: int, project: str, offline: bool) ->
 
     `number` is a stage, or 0 for the library with all its parts.
     """
-    if project and not folder.exists():
-        world(project).lay(folder)
+    lay(project, folder)
     tools = workspace(folder)
     console = Console(highlight=False, markup=False, soft_wrap=True)
-    told = partial(console.print, style="dim")
+    say = partial(aloud, console)
+    told = partial(say, style="dim")
     model = choose(folder, offline, told)
-    watch = Watch(lambda line, kind: console.print(line, style=STYLES.get(kind)))
+    if not sandboxed():
+        told("     no bubblewrap here: a command can read and write whatever you can")
+    watch = Watch(lambda line, kind: say(line, style=STYLES.get(kind)))
     loop = draft(number) if number else library(brakes(offline, told))
-    code, ending = turn(watch, number, loop, model, tools, prompt)
-    console.print(f"     {ending}", style="red" if code else "green")
-    told(f"     {keep(watch, folder)}")
+    try:
+        code, ending = turn(watch, number, loop, model, tools, prompt)
+    finally:
+        kept = keep(watch, folder)
+    say(f"     {ending}", style="red" if code else "green")
+    told(f"     {kept}")
     return code
+
+
+def aloud(console: Console, line: str, style: str | None = None) -> None:
+    """Print a line. Where nobody reads any more, the turn still goes on to its end."""
+    with suppress(OSError, UnicodeError):
+        console.print(line, style=style)
+
+
+def lay(project: str, folder: Path) -> None:
+    """Lay a shipped project into a folder that is missing or empty; refuse another's folder."""
+    if not project:
+        return
+    known = world(project)
+    try:
+        vacant = not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))
+    except OSError:
+        vacant = True  # laying it will tell why not
+    if vacant:
+        known.lay(folder)
+    elif not known.fits(folder):
+        raise NoModel(f"{folder} holds something else than the project {project}; name another.")
 
 
 def choose(folder: Path, offline: bool, told: Callable[[str], None]) -> Model:
     """The real model where there is a key or an endpoint; else the fixer of a shipped project."""
     if claude.reachable() and not offline:
         told(f"     model: {claude.model_name()}")
-        return claude.claude()
+        try:
+            return claude.claude()
+        except ModelFailed as failure:
+            raise NoModel(str(failure)) from failure
     if known := world_in(folder):
         told(f"     offline: a rehearsed model that reads, and knows the project {known.name}")
         return of_messages(fixer(known))
@@ -88,7 +119,12 @@ def draft(number: int) -> Loop:
 
     def loop(model: Model, tools: Tools, prompt: str) -> Any:
         listed = schemas(tools)
-        return stage(number)(lambda sent: model({"messages": sent, "tools": listed}), tools, prompt)
+
+        def speak(sent: list[Message]) -> Reply:
+            reply = model({"messages": sent, "tools": listed})
+            return {**reply, "cost_usd": reply.get("cost_usd") or 0.0}  # no draft knows of None
+
+        return stage(number)(speak, tools, prompt)
 
     return loop
 
@@ -113,7 +149,7 @@ def turn(
     except KeyboardInterrupt:
         return 130, f"interrupted by you. {counted(watch)}."
     except ModelFailed as failure:
-        return 1, f"the model gave no reply: {failure}"
+        return 1, f"the model gave no reply: {str(failure).rstrip('.')}."
     except SetupFault as fault:
         return 1, f"the harness is at fault: {fault}"
     except Exception as error:
@@ -124,9 +160,10 @@ def turn(
 def outcome(given: Any, number: int) -> tuple[int, str]:
     """What a loop gave back, as an exit code and a sentence."""
     if isinstance(given, Run):
-        spent = "an unknown price" if given.unpriced else f"${given.cost_usd:.4f}"
+        money = "an unknown price" if given.unpriced else f"${given.cost_usd:.4f}"
+        spent = f" {plural(given.tokens, 'token')}, {money}," if given.tokens else ""
         code = {Label.FINISHED: 0, Label.INTERRUPTED: 130}.get(given.label or Label.BUSY, 1)
-        return code, f"{given.label}: {given.why}. {plural(given.tokens, 'token')}, {spent},"
+        return code, f"{given.label}: {given.why.rstrip('.')}.{spent}"
     if isinstance(given, tuple):
         return int(given[1] != Label.FINISHED), f"{given[1]}."
     return 0, FINISHED if number == 1 else SILENT
@@ -134,11 +171,30 @@ def outcome(given: Any, number: int) -> tuple[int, str]:
 
 def keep(watch: Watch, folder: Path) -> str:
     """Write the array into the workspace, and say where, and which calls have no answer."""
-    path = folder / KEPT
-    path.parent.mkdir(exist_ok=True)
-    with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as file:
-        json.dump(watch.array(), file, indent=1, ensure_ascii=False)
-    os.replace(file.name, path)
+    array = watch.array()
+    if not array:
+        return "nothing was sent, so there is nothing to keep."
+    try:
+        path = kept(array, folder)
+    except OSError as error:
+        return f"the messages could not be kept in {folder / KEPT}: {error.strerror or error}."
     lost = [call["id"] for call in watch.unanswered()]
     without = f"; {', '.join(lost)} without a result, so the API would refuse it" if lost else ""
-    return f"{len(watch.array())} messages kept in {path}{without}."
+    return f"{plural(len(array), 'message')} kept in {path}{without}."
+
+
+def kept(array: list[Message], folder: Path) -> Path:
+    """Where the array now is; earlier ones stay. A link could lead out of the workspace."""
+    home = folder / KEPT
+    if home.is_symlink():
+        raise OSError(f"{home} is a link")
+    home.mkdir(exist_ok=True)
+    for number in count(1):
+        path = home / f"messages-{number}.json"
+        try:
+            with open(path, "x", encoding="utf-8") as file:
+                json.dump(array, file, indent=1)
+        except FileExistsError:
+            continue
+        return path
+    raise AssertionError

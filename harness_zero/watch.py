@@ -4,13 +4,16 @@ The printed trace is what a person sees of a run, in the terminal and in a noteb
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
 from typing import Any
 
-from harness_zero.faults import SetupFault, place
-from harness_zero.messages import Block, Message, Reply, said, tool_uses, words
+from harness_zero.faults import SetupFault, hole, place
+from harness_zero.loop import ModelFailed
+from harness_zero.messages import Block, Message, Reply, reply_fault, said, tool_uses, words
+from harness_zero.patience import Alarm, StillRunning
 from harness_zero.toolbox import input_fault
 
 Tools = Mapping[str, Callable[..., Any]]
@@ -18,13 +21,33 @@ Speak = Callable[[Any], Reply]  # a model of messages, or of a request
 Tell = Callable[[str, str], None]  # a line, and its kind: you, call, result, error, says, end
 
 LINES, COLUMNS = 4, 88
-UNFILLED = "not done yet: there is still a hole in this loop."
-CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+PATIENCE = 2.0  # seconds in which a loop asks the model or a tool for something
+SPARE = 20  # calls beyond those that the model asked for
+CONTROL = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
 
 
 def plain(line: str, kind: str) -> None:
     """Print a line as it is."""
     print(line, flush=True)
+
+
+class EndlessCalls(SetupFault):
+    """The loop makes calls and does not come back to the model."""
+
+
+class NotAnArray(SetupFault):
+    """The model was called with something else than the messages."""
+
+
+def array_in(request: Any) -> list[Message]:
+    """The messages that the model is sent, alone or in a request."""
+    array = request.get("messages") if isinstance(request, dict) else request
+    if not isinstance(array, list):
+        wants = "the model takes the list of all messages"
+        raise NotAnArray(f"{wants}; it was called with {request!r:.100}")
+    return array
 
 
 class NoSuchTool(KeyError):
@@ -44,8 +67,10 @@ class Toolbox(dict):
 class Watch:
     """One run under observation: it tells what happens, and keeps the array if the run is lost."""
 
-    def __init__(self, tell: Tell = plain) -> None:
+    def __init__(self, tell: Tell = plain, alarm: Alarm | None = None) -> None:
         self.tell = tell
+        self.alarm = alarm  # counts while the loop itself is at work
+        self.made = 0  # calls since the model last spoke
         self.messages: list[Message] = []  # the array as the loop last sent it
         self.rounds = 0  # how often the model has spoken
         self.calls = 0  # how many tool calls were begun
@@ -53,7 +78,7 @@ class Watch:
 
     def play(self, run: Callable, model: Speak, tools: Tools, prompt: str) -> Any:
         """Play the run with everything it does told; gives back what the run gives back."""
-        self.tell(f"you  {prompt}", "you")
+        self.tell(f"you  {shown(str(prompt))}", "you")
         told = Toolbox({name: self.tool(name, function) for name, function in tools.items()})
         return run(self.model(model), told, prompt)
 
@@ -61,8 +86,12 @@ class Watch:
         """The same model, of messages or of a request; its rounds are counted, its words told."""
 
         def speak(request: Any) -> Reply:
-            self.messages = request["messages"] if isinstance(request, dict) else request
-            reply = model(request)
+            self.messages = array_in(request)
+            with self.at_rest():
+                reply = model(request)
+            if fault := reply_fault(reply):
+                raise ModelFailed(fault)
+            self.made = 0
             self.rounds += 1
             self.replies.append(reply)
             if said_aloud := words(reply):
@@ -77,11 +106,13 @@ class Watch:
         @wraps(function)
         def call(**input: Any) -> Any:
             self.calls += 1
+            self.refuse_endless()
             self.tell(f"{self.rounds:>3}  {as_call(name, input)}", "call")
             try:
                 if fault := input_fault(function, input):
                     raise TypeError(fault)
-                output = function(**input)
+                with self.at_rest():
+                    output = function(**input)
             except BaseException as error:
                 self.tell(f"     {shown(f'{type(error).__name__}: {error}')}", "error")
                 raise
@@ -89,6 +120,28 @@ class Watch:
             return output
 
         return call
+
+    def refuse_endless(self) -> None:
+        """Raise if many more calls are made than the model asked for."""
+        self.made += 1
+        asked = len(tool_uses(self.replies[-1])) if self.replies else 0
+        if self.made > asked + SPARE:
+            asks = plural(asked, "call")
+            raise EndlessCalls(
+                f"the last reply asked for {asks}, and {self.made} were made without asking the"
+                " model again; does the loop call the model inside its cycle?"
+            )
+
+    @contextmanager
+    def at_rest(self) -> Iterator[None]:
+        """While the model or a tool is at work, the loop's clock stands still."""
+        if self.alarm:
+            self.alarm.pause()
+        try:
+            yield
+        finally:
+            if self.alarm:
+                self.alarm.resume()
 
     def array(self) -> list[Message]:
         """All messages so far: as last sent, and the reply to that if the loop lost it."""
@@ -135,21 +188,25 @@ class RunLost(SetupFault):
 def watch(run: Callable, model: Speak, tools: Tools, prompt: str) -> Any:
     """Play a run and print it as it happens; gives back what the run gives back.
 
-    A hole that is not filled yet is no error: that is said, and None comes back.
+    A hole that is not filled yet is no error: that is said, and None comes back. A
+    loop that is at work by itself for two seconds is stopped.
     """
     try:
         return play(run, model, tools, prompt)
-    except NotImplementedError:
-        print(f"     {UNFILLED}")
+    except NotImplementedError as error:
+        print(f"     not done yet: there is a hole in {hole(error)}.")
 
 
 def play(run: Callable, model: Speak, tools: Tools, prompt: str) -> Any:
     """Play a run and print it. An exception becomes RunLost, which says what was raised where."""
-    observed = Watch()
     try:
-        result = observed.play(run, model, tools, prompt)
+        with Alarm(PATIENCE) as alarm:
+            observed = Watch(alarm=alarm)
+            result = observed.play(run, model, tools, prompt)
     except NotImplementedError:
         raise
+    except StillRunning as error:
+        raise StillRunning(f"{error}{place(error)}; what should have ended it?") from None
     except Exception as error:
         raise RunLost(f"{type(error).__name__}: {error}{place(error)}") from error
     print(f"     {counted(observed)}")
@@ -188,4 +245,4 @@ def clipped(line: str) -> str:
 
 def printable(text: str) -> str:
     """The text with what would move the cursor or turn the line around spelled out."""
-    return CONTROL.sub(lambda found: found.group().encode("unicode_escape").decode(), text)
+    return CONTROL.sub(lambda found: ascii(found.group())[1:-1], text)

@@ -11,8 +11,8 @@ import harness_zero
 
 HOME = Path(harness_zero.__file__).parent
 MODULES = sorted(path for path in HOME.rglob("*.py") if "projects" not in path.parts)
-INNER = "faults labels messages ports run loop policy view tools toolbox workspace runner process"
-OTHERS = "assembly desk promises watch stages models.scripted"
+INNER = "faults labels messages ports run loop policy view tools toolbox workspace"
+OTHERS = "runner process patience assembly desk promises watch stages models.scripted"
 CORE = [*INNER.split(), *OTHERS.split()]
 OUTER = ("flight", "simulator", "notebook", "grading", "terminal", "cli", "course")
 

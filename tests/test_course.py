@@ -337,6 +337,35 @@ def test_an_unfinished_merge_in_the_course_is_said_in_a_sentence(course, copy):
         lay(course, copy)
 
 
+@pytest.mark.parametrize("name", [".harness_zero", "labs/01_stop"])
+def test_a_link_on_the_way_to_a_file_is_refused_and_nothing_is_laid_behind_it(course, copy, name):
+    away = course.parent / "away"
+    away.mkdir()
+    (copy / name).parent.mkdir(parents=True, exist_ok=True)
+    (copy / name).symlink_to(away)
+    with pytest.raises(NotLaid, match="is a link"):
+        lay(course, copy)
+    assert list(away.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["solutions", "harness_zero/deep"])
+def test_the_sources_of_the_course_are_no_place_for_the_copy(course, name):
+    with pytest.raises(NotLaid, match="where the course itself lies"):
+        lay(course, course / name)
+
+
+def test_a_pipe_in_a_files_place_is_the_learners_and_keeps_nobody_waiting(course, copy):
+    lay(course, copy)
+    (copy / START).unlink()
+    os.mkfifo(copy / START)
+    write(course, START, notebook("new words"))
+    assert lay(course, copy).offered
+
+
+def test_a_folder_without_a_name_is_refused(harness_zero):
+    assert "is empty: name one" in one_sentence(harness_zero("start", "--to", ""))
+
+
 # from the command line
 
 

@@ -7,7 +7,16 @@ import pytest
 
 from harness_zero.grading.checks import findings
 from harness_zero.grading.lab01 import EXERCISES
-from harness_zero.messages import pairing_fault, said, tool_result, tool_results, tool_uses, user
+from harness_zero.messages import (
+    pairing_fault,
+    reply,
+    said,
+    tool_result,
+    tool_results,
+    tool_uses,
+    user,
+)
+from harness_zero.models.scripted import scripted
 from harness_zero.notebook import check, repair
 from harness_zero.notebook.check import NoSuchExercise
 from harness_zero.stages.s1_structural_stop import answer, run
@@ -163,6 +172,11 @@ def output_as_it_is(reply, tools):
     return user(*[tool_result(c["id"], tools[c["name"]](**c["input"])) for c in tool_uses(reply)])
 
 
+def print_for_ever(reply, tools):
+    while True:
+        print("spam")
+
+
 def called_twice(reply, tools):
     act_by_loop(reply, tools)
     return act_by_loop(reply, tools)
@@ -197,6 +211,33 @@ def never_ends(model, tools, prompt):
     while True:
         reply = model(messages)
         messages += [said(reply), act_by_loop(reply, tools)]
+
+
+def stops_after_two(model, tools, prompt):
+    messages = [user(prompt)]
+    for _ in range(2):
+        reply = model(messages)
+        messages.append(said(reply))
+        if not tool_uses(reply):
+            return messages
+        messages.append(act_by_loop(reply, tools))
+    return messages
+
+
+def waits_for_end_turn(model, tools, prompt):
+    return loop(
+        lambda r, t: [act_by_loop(r, t)], stop=lambda reply: reply["stop_reason"] == "end_turn"
+    )(model, tools, prompt)
+
+
+def sends_the_prompt_alone(model, tools, prompt):
+    return [user(prompt), said(model(prompt))]
+
+
+def appends_the_raw_reply(model, tools, prompt):
+    messages = [user(prompt)]
+    messages.append(model(messages))
+    return messages
 
 
 def forgets_to_return(model, tools, prompt):
@@ -279,15 +320,24 @@ MISCONCEPTIONS = [
     ("act", one_id_for_all, "every call of a reply is answered"),
     ("act", output_as_it_is, "content is text"),
     ("act", called_twice, "may pay twice"),
+    ("act", lambda reply, tools: user(results_alone(reply, tools)), "no content block"),
+    ("act", lambda reply, tools: None, "no dict with the role user"),
+    ("act", lambda reply, tools: (yield), "async or yield"),
+    ("act", print_for_ever, "printed:"),
+    ("act", dict, "of another form"),
     ("act", lambda reply: None, "the function act(reply, tools)"),
     ("run", no_append, "the loop keeps it and ends"),
     ("run", never_ends, "never stops"),
-    ("run", forgets_to_return, "a NoneType"),
-    ("run", returns_the_text, "a str"),
+    ("run", forgets_to_return, "Is there a return?"),
+    ("run", returns_the_text, "no list but str"),
     ("run", loop(each_in_a_message_of_its_own), "together"),
     ("run", loop(lambda r, t: [act_by_loop(r, t)], remember=drops_the_text), "did not happen"),
     ("run", loop(lambda r, t: [act_by_loop(r, t)], stop=stops_at_text), "made once"),
     ("run", loop(lambda r, t: [first_call_only(r, t)]), "answered at once"),
+    ("run", stops_after_two, "how many rounds it needs"),
+    ("run", waits_for_end_turn, "never stops"),
+    ("run", sends_the_prompt_alone, "from the list of all messages"),
+    ("run", appends_the_raw_reply, "no dict with the role"),
     ("run", spins, "still running"),
     ("run", spins_and_swallows, "still running"),
     ("run", lambda model, tools, prompt: exit(), "SystemExit"),
@@ -297,6 +347,7 @@ MISCONCEPTIONS = [
     ("pairing_fault", sorted_lists, "a sentence about"),
     ("pairing_fault", true_or_false, "None for a whole pair"),
     ("pairing_fault", cries_wolf, "cries wolf"),
+    ("pairing_fault", lambda a, b: pairing_fault(a, b) or "", "None for a whole pair"),
     ("act_at_once", one_after_the_other, "under way at once"),
     ("act_at_once", as_they_finish, "order"),
 ]
@@ -324,3 +375,28 @@ def test_the_learners_loop_repairs_the_cart(capsys):
 def test_a_repair_with_a_hole_is_not_done_yet(capsys):
     repair(lambda model, tools, prompt: hole())
     assert "not done yet" in capsys.readouterr().out
+
+
+def test_a_repair_by_a_loop_that_breaks_a_promise_says_so(capsys):
+    repair(lambda model, tools, prompt: run(model, tools, prompt)[-1])
+    said = capsys.readouterr().out
+    assert "the tests of cart pass." in said and "but a promise of the loop is broken" in said
+
+
+def test_what_a_loop_leaves_beside_the_project_does_not_count(capsys):
+    def cheat(model, tools, prompt):
+        tools["write_file"](path="conftest.py", content="import os\nos._exit(0)\n")
+        tools["write_file"](path="test_cart.py", content="")
+        return run(scripted(reply("done")), tools, prompt)
+
+    repair(cheat)
+    assert "the tests of cart still fail." in capsys.readouterr().out
+
+
+def test_a_project_that_lost_its_files_is_told(capsys):
+    def destroy(model, tools, prompt):
+        tools["run_command"](command="rm cart.py; printf '\\377' > prices.py")
+        return run(scripted(reply("done")), tools, prompt)
+
+    repair(destroy)
+    assert "cart.py is gone, or no text any more" in capsys.readouterr().out

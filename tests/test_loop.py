@@ -272,3 +272,32 @@ def test_a_broken_array_is_named_and_never_repaired(messages, words):
 def test_an_end_without_a_reason_is_a_label_alone():
     run = play(Desk(), lambda run: End(Label.BUSY))
     assert (run.label, run.why, run.rounds, run.text) == ("busy", "", 0, "")
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        None,
+        "42",
+        {"content": "42"},
+        {**reply("42"), "content": ["42"]},
+        {**reply("42"), "content": [{"text": "42"}]},
+        {**reply("42"), "content": [{"type": "text", "text": None}]},
+        {**reply("42"), "content": [{"type": "tool_use", "name": "note"}]},
+        {**reply("42"), "usage": None},
+        {**reply("42"), "cost_usd": "free"},
+        {**reply("42"), "cost_usd": float("nan")},
+        {**reply("42"), "stop_reason": ["end_turn"]},
+    ],
+)
+def test_what_is_no_reply_is_a_model_error_and_leaves_the_array_as_it_was(odd):
+    desk = Desk()
+    desk.script = lambda messages: odd
+    run = play(desk)
+    assert run.label == "model_error" and run.messages == [user("go")]
+
+
+@pytest.mark.parametrize("prompt", [None, 5, "", " "])
+def test_a_prompt_is_words(prompt):
+    with pytest.raises(SetupFault, match="a prompt is words"):
+        Run(prompt)

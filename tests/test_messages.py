@@ -84,8 +84,18 @@ def test_results_split_over_messages_are_one_message_to_the_api():
         (["go"], "message 0 is no dict with the role user or assistant: 'go'"),
         ([{"content": "go"}], "message 0 is no dict with the role user or assistant"),
         ([user("go"), {"role": "tool", "content": "1"}], "message 1 is no dict with the role"),
-        ([{"role": "user", "content": ["go"]}], "message 0 has no list of content blocks: ['go']"),
+        (
+            [{"role": "user", "content": ["go"]}],
+            "message 0 holds something that is no content block: 'go'",
+        ),
         ([{"role": "user", "content": None}], "message 0 has no list of content blocks: None"),
+        ("go", "an array is a list of messages, not 'go'"),
+        ([user({"type": "text"})], "message 0 holds a text whose text is no text"),
+        ([user({"type": "text", "text": None})], "message 0 holds a text whose text is no text"),
+        ([user({"type": "tool_result"})], "message 0 holds a tool_result whose tool_use_id"),
+        ([user(tool_result("a", 19))], "message 0 holds a result that is no text: 19"),
+        ([user("go"), said(reply({"type": "tool_use", "id": 5}))], "message 1 holds a tool_use"),
+        ([user("go"), ASKING, user(A, B), ASKING, user(A, B)], "the id a is used by two calls"),
         ([user("go"), ASKING, user(A)], "messages 1 and 2: b asked for and not answered"),
         ([user("go", A)], "message 0: a answered but not asked for"),
     ],
@@ -115,3 +125,12 @@ def test_words_of_the_harness_stand_at_the_end_of_a_result():
 
 def test_blank_text_is_not_kept_since_the_api_takes_none_back():
     assert said(reply(" \n", "hello"))["content"] == [text("hello")]
+
+
+def test_a_long_array_is_gone_through_in_one_pass():
+    assert array_fault([user("x")] * 100_000) is None
+
+
+def test_said_tells_what_it_takes():
+    with pytest.raises(TypeError, match="takes a reply"):
+        said("It is 5.")

@@ -137,7 +137,7 @@ def test_a_project_is_recognised_by_its_files(tmp_path):
 
 def test_a_project_is_never_laid_over_files(tmp_path):
     (tmp_path / "mine.txt").write_text("mine", encoding="utf-8")
-    with pytest.raises(WorldFault, match="not an empty folder"):
+    with pytest.raises(WorldFault, match="no empty folder"):
         world("login").lay(tmp_path)
 
 

@@ -1,10 +1,22 @@
+import time
+
 import pytest
 
-from harness_zero.messages import reply, tool_use
+from harness_zero.messages import reply, tool_use, user
 from harness_zero.models.scripted import scripted
+from harness_zero.patience import StillRunning
 from harness_zero.stages import stage
 from harness_zero.stages.s1_structural_stop import run
-from harness_zero.watch import RunLost, Watch, printable, record, shown, watch
+from harness_zero.watch import (
+    EndlessCalls,
+    NotAnArray,
+    RunLost,
+    Watch,
+    printable,
+    record,
+    shown,
+    watch,
+)
 
 SCRIPT = reply("Let me add.", tool_use("a", "add", x=2, y=3)), reply("It is 5.")
 TOOLS = {"add": lambda x, y: x + y}
@@ -93,3 +105,35 @@ def stuck(model, tools, prompt):
     messages = [{"role": "user", "content": prompt}]
     while True:
         messages.append({"role": "assistant", "content": model(messages)["content"]})
+
+
+def spins(model, tools, prompt):
+    model([{"role": "user", "content": prompt}])
+    while True:
+        pass
+
+
+def calls_for_ever(model, tools, prompt):
+    model([{"role": "user", "content": prompt}])
+    while True:
+        tools["add"](x=2, y=3)
+
+
+def test_a_loop_that_is_at_work_by_itself_for_two_seconds_is_stopped():
+    with pytest.raises(StillRunning, match="what should have ended it"):
+        watch(spins, scripted(*SCRIPT), TOOLS, "go")
+
+
+def test_a_tool_may_take_its_time():
+    slow = {"add": lambda x, y: time.sleep(2.2) or x + y}
+    assert len(watch(run, scripted(*SCRIPT), slow, "go")) == 4
+
+
+def test_a_loop_that_calls_and_never_comes_back_to_the_model_is_stopped(capsys):
+    with pytest.raises(EndlessCalls, match="asked for 1 call, and 22 were made"):
+        watch(calls_for_ever, scripted(*SCRIPT), TOOLS, "go")
+
+
+def test_a_model_that_is_called_with_something_else_says_what_it_takes():
+    with pytest.raises(NotAnArray, match="list of all messages"):
+        watch(lambda model, tools, prompt: model(user(prompt)), scripted(*SCRIPT), TOOLS, "go")

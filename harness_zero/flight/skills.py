@@ -45,7 +45,8 @@ def repair(edits: dict[str, tuple[str, str]], moral: str) -> Skill:
 
 def mend(read: dict[str, str], edits: dict[str, tuple[str, str]]) -> Step:
     """Write the files again in which the text to be edited was read."""
-    mended = {path: read[path].replace(*edits[path]) for path in edits if path in read}
+    whole = {path: text for path, text in read.items() if "\n[... cut: " not in text}
+    mended = {path: whole[path].replace(*edits[path]) for path in edits if path in whole}
     changed = {path: text for path, text in mended.items() if text != read[path]}
     return [("write_file", {"path": path, "content": text}) for path, text in changed.items()]
 

@@ -4,15 +4,16 @@ A world knows how to lay itself down in a folder and how to tell, from outside,
 whether its goal was reached. What a model would do in it is its skill.
 """
 
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from shutil import copyfile
+from tempfile import TemporaryDirectory
 
 from harness_zero.faults import SetupFault
+from harness_zero.runner import run
 
 PROJECTS = Path(__file__).parent / "projects"
+TESTS = "python -m pytest"
 PROMPT = "find out why the tests fail and fix it"
 
 
@@ -37,11 +38,17 @@ class World:
     def lay(self, folder: Path | str) -> Path:
         """Copy the project, still failing, into a folder that is missing or empty."""
         target = Path(folder)
-        if target.exists() and (not target.is_dir() or any(target.iterdir())):
-            raise WorldFault(f"{target} is not an empty folder; the project {self.name} needs one.")
-        target.mkdir(parents=True, exist_ok=True)
-        for name, path in self.files.items():
-            copyfile(path, target / name)
+        try:
+            if target.exists() and (not target.is_dir() or any(target.iterdir())):
+                raise WorldFault(f"{target} is no empty folder; the project {self.name} needs one.")
+            target.mkdir(parents=True, exist_ok=True)
+            for name, path in self.files.items():
+                copyfile(path, target / name)
+        except OSError as error:
+            why = (error.strerror or str(error)).lower()
+            raise WorldFault(
+                f"the project {self.name} cannot be laid into {target}: {why}."
+            ) from error
         return target
 
     def fits(self, folder: Path | str) -> bool:
@@ -49,12 +56,19 @@ class World:
         return all((Path(folder) / name).is_file() for name in self.files)
 
     def reached(self, folder: Path | str) -> bool:
-        """Whether the goal is reached: the tests as shipped pass on what stands in the folder."""
-        for name, path in self.files.items():
-            if name.startswith("test_") and (Path(folder) / name).read_bytes() != path.read_bytes():
+        """Whether the goal is reached: the shipped tests pass on what stands in the folder.
+
+        The tests run in a fresh copy that takes over nothing but the files to be mended,
+        behind the same fence as any command.
+        """
+        with TemporaryDirectory() as scratch:
+            copy = self.lay(Path(scratch) / self.name)
+            try:
+                for name in self.edits:
+                    copyfile(Path(folder) / name, copy / name)
+            except OSError:
                 return False
-        command = [sys.executable, "-B", "-m", "pytest"]
-        return subprocess.run(command, cwd=folder, capture_output=True).returncode == 0
+            return run(TESTS, copy).startswith("exit code 0\n")
 
 
 WORLDS = {

@@ -12,6 +12,7 @@ from harness_zero.messages import (
     Reply,
     reply,
     said,
+    shape_fault,
     tool_result,
     tool_results,
     tool_use,
@@ -52,10 +53,11 @@ def it_gives_back_one_message_of_the_user(act: Act) -> None:
     """A dict with the role user, not a list of results."""
     desk = Desk()
     got = act(asking("a", "b"), desk.tools)
-    if not isinstance(got, dict) or got.get("role") != "user":
+    fault = shape_fault(got) or ("has the role assistant" if got["role"] != "user" else "")
+    if fault:
         raise Broken(
             'a message: {"role": "user", "content": [...]}',
-            repr(got),
+            f"something that {fault}",
             "results travel to the model as a message, and only a message can be appended",
         )
 
@@ -101,9 +103,13 @@ def results_out_of_order_are_a_fault(check: Check) -> None:
     expect_named(check, said(asking("a", "b")), swapped)
 
 
+WHY_NAMED = "the API refuses the whole request; know which call it was, before it is sent"
+WHY_ORDER = "one result a call, in the order of the calls: then the same run gives the same array"
+
+
 def expect_none(check: Check, asking: Message, answering: Message | None, what: str) -> None:
     """The check must have nothing to say about this pair."""
-    if got := check(asking, answering):
+    if (got := check(asking, answering)) is not None:
         raise Broken(f"None for {what}", repr(got), "a check that cries wolf is soon switched off")
 
 
@@ -113,7 +119,7 @@ def expect_named(check: Check, asking: Message, answering: Message | None, *ids:
     if not isinstance(got, str) or not got or (ids and not any(id in got for id in ids)):
         pair = ", ".join(kinds([m for m in (asking, answering) if m]))
         naming = f" that names {' or '.join(map(repr, ids))}" if ids else ""
-        why = "the API refuses the whole request; know which call it was, before it is sent"
+        why = WHY_NAMED if ids else WHY_ORDER
         raise Broken(f"a sentence{naming} about {pair}", repr(got), why)
 
 

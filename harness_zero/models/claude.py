@@ -12,6 +12,7 @@ from harness_zero.ports import Model, Request
 
 DEFAULT_MODEL = "claude-sonnet-5"
 MAX_TOKENS = 8192  # of one reply
+LONGEST = 300  # characters of what a server says
 REACH = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL")
 
 
@@ -33,7 +34,12 @@ def claude(offline: Model | None = None, client: Any = None) -> Model:
     """
     import anthropic
 
-    client = client or connect(offline)
+    try:
+        client = client or connect(offline)
+    except ModelFailed:
+        raise
+    except Exception as error:
+        raise ModelFailed(f"no client can be made: {masked(str(error))}") from error
 
     def speak(request: Request) -> Reply:
         asked = {"model": model_name(), "max_tokens": MAX_TOKENS, **request}
@@ -41,7 +47,11 @@ def claude(offline: Model | None = None, client: Any = None) -> Model:
             # raw, so that a block of a kind that this SDK does not know stays as it came
             answer = client.messages.with_raw_response.create(**asked).http_response.json()
         except anthropic.APIError as error:
-            raise ModelFailed(advice(error)) from error
+            raise ModelFailed(masked(advice(error))) from error
+        except ValueError as error:
+            raise ModelFailed(f"the answer is no JSON; is {REACH[2]} a Messages API?") from error
+        if not isinstance(answer, dict):
+            raise ModelFailed(f"the answer is no message: {masked(repr(answer))}")
         return as_reply(answer, asked["model"])
 
     return speak
@@ -67,13 +77,24 @@ def connect(offline: Model | None) -> Any:
 
 def as_reply(answer: dict[str, Any], model: str) -> Reply:
     """The API's answer in our shape: plain dicts, and what it cost."""
-    usage = answer.get("usage") or {"input_tokens": 0, "output_tokens": 0}
+    given = answer.get("usage")
+    counts = given.items() if isinstance(given, dict) else ()
+    usage = {name: n for name, n in counts if isinstance(n, int) and n >= 0}
+    known = {"input_tokens", "output_tokens"} <= usage.keys()
     return {
         "content": answer.get("content") or [],
         "stop_reason": answer.get("stop_reason"),
         "usage": usage,
-        "cost_usd": cost_usd(usage, model),
+        "cost_usd": cost_usd(usage, model) if known else None,
     }
+
+
+def masked(words: str) -> str:
+    """Words without a key in them, and not a page of them."""
+    for name in REACH[:2]:
+        if key := os.environ.get(name, "").strip():
+            words = words.replace(key, "***")
+    return words if len(words) <= LONGEST else f"{words[:LONGEST]}..."
 
 
 def advice(error: Any) -> str:
@@ -84,5 +105,5 @@ def advice(error: Any) -> str:
     if status == 404:
         return f"there is no model {model_name()!r} here (404); HARNESS_ZERO_MODEL names another."
     if status is None:
-        return f"no answer came back; is the network up, and {REACH[2]} right if it is set?"
+        return f"no answer came back; is the network up, are {REACH[2]} and the key well formed?"
     return f"the API answered {status}: {getattr(error, 'api_message', None) or error}"

@@ -1,0 +1,82 @@
+"""Patience that ends: code that would run for ever is stopped, and the kernel lives on."""
+
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from types import FrameType
+from typing import Any, TypeVar
+
+from harness_zero.faults import SetupFault
+
+T = TypeVar("T")
+AGAIN = 0.05  # seconds until the alarm rings again for code that swallowed it
+
+
+class StillRunning(SetupFault):
+    """The code did not come to an end in the time it was given."""
+
+
+def within(seconds: float, call: Callable[[], T]) -> T:
+    """The call's value, or StillRunning after that many seconds."""
+    with Alarm(seconds):
+        return call()
+
+
+class Alarm:
+    """Raises StillRunning in the code under it, after some seconds and again until it gets through.
+
+    The clock is the alarm signal, which only the main thread of a POSIX system
+    has; elsewhere nothing rings. While it is paused, somebody else is at work.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.rung = 0
+        on_main = threading.current_thread() is threading.main_thread()
+        self.rings = on_main and hasattr(signal, "setitimer")
+
+    def __enter__(self) -> "Alarm":
+        if self.rings:
+            self.tracer = sys.gettrace()
+            self.handler = signal.signal(signal.SIGALRM, self.ring)
+            self.resume()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.rings:
+            self.pause()
+            signal.signal(signal.SIGALRM, self.handler)
+            sys.settrace(self.tracer)
+
+    def resume(self) -> None:
+        """Begin to count, from the start."""
+        if self.rings:
+            signal.setitimer(signal.ITIMER_REAL, self.seconds, AGAIN)
+
+    def pause(self) -> None:
+        """Stop counting."""
+        if self.rings:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+
+    def ring(self, signum: int, frame: FrameType | None) -> None:
+        """Raise where the code is now; from the second time on, past whatever catches it."""
+        self.rung += 1
+        if self.rung > 1:
+            insist(frame)
+        raise StillRunning(f"still running after {self.seconds:g} seconds")
+
+
+def insist(frame: FrameType | None) -> None:
+    """Raise from inside whatever handler catches the alarm, where no handler is around it."""
+
+    def trace(frame: FrameType, event: str, arg: Any) -> Any:
+        frame.f_trace_opcodes = True
+        if isinstance(caught := sys.exc_info()[1], StillRunning):
+            raise StillRunning(str(caught))
+        return trace
+
+    sys.settrace(trace)
+    while frame:
+        frame.f_trace, frame.f_trace_opcodes = trace, True
+        frame = frame.f_back
