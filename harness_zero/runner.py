@@ -1,9 +1,9 @@
 """Runs a shell command inside a folder, and tells how it ended and what it printed.
 
-A command is somebody else's idea. So it gets a clock, but no secrets and no
-keyboard; nothing that it started outlives it; of what it prints no more is
-kept than a model would read; and where bubblewrap works, its folder is all
-that it can write to.
+A command is somebody else's idea. So it gets a clock, but none of our secret
+variables and no keyboard; of what it prints no more is kept than a model would
+read; and where bubblewrap works, its folder is all that it can write to and
+nothing that it started outlives it. It can read what the user can read.
 """
 
 import os
