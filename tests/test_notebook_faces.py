@@ -540,3 +540,31 @@ def test_an_array_is_shown_a_line_a_block(capsys):
     assert lines[0] == "  0  user       text         go"
     assert lines[1].startswith("  1  assistant  tool_use     call_1  run_command(")
     assert len(lines) == 5 and all(len(line) <= 88 for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("odd", "line"),
+    [
+        (None, "no list of messages: None"),
+        ({"role": "user"}, "no list of messages: {'role': 'user'}"),
+        ([{"content": "go"}], "  0  is no dict with the role user or assistant: {'content': 'go'}"),
+        ([{"role": "user", "content": None}], "  0  has no list of content blocks: None"),
+        (
+            [{"role": "user", "content": ["go"]}],
+            "  0  holds something that is no content block: 'go'",
+        ),
+        (
+            [{"role": "user", "content": [{"type": "text"}]}],
+            "  0  holds a text whose text is no text",
+        ),
+    ],
+)
+def test_what_is_no_message_is_shown_as_what_it_is(capsys, odd, line):
+    show_messages(odd)
+    assert capsys.readouterr().out.startswith(line)
+
+
+def test_a_call_whose_input_is_no_object_is_shown_too(capsys):
+    call = {"type": "tool_use", "id": "a", "name": "add", "input": [2, 3]}
+    show_messages([{"role": "assistant", "content": [call]}])
+    assert "add([2, 3])" in capsys.readouterr().out

@@ -48,7 +48,9 @@ def respond(model: Callable[[Body], Body], body: Body, number: int) -> tuple[int
         "stop_reason": reply["stop_reason"],
         "stop_sequence": None,
         "usage": {
-            "input_tokens": estimated({name: body.get(name) for name in ("system", "messages")}),
+            "input_tokens": estimated(
+                {name: body.get(name) for name in ("system", "tools", "messages")}
+            ),
             "output_tokens": estimated(reply["content"]),
         },
     }
