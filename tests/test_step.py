@@ -330,7 +330,8 @@ def test_where_there_is_no_anywidget_the_faces_are_left(monkeypatch):
 
 
 def test_no_kernel_pays_for_a_widget_before_it_shows_one():
-    program = "import sys; from harness_zero.notebook.step import step; step([]); print('anywidget' in sys.modules)"
+    step = "from harness_zero.notebook.step import step; step([])"
+    program = f"import sys; {step}; print('anywidget' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.stdout.strip() == "False", done.stderr
 
