@@ -168,8 +168,6 @@ def array_fault(messages: list[Message]) -> str | None:
     for at, message in enumerate(merged):
         if fault := content_fault(message):
             return f"message {at} {fault}"
-    if again := repeated([call["id"] for message in merged for call in tool_uses(message)]):
-        return f"the id {again} is used by two calls"
     if fault := pairing_fault({"content": []}, merged[0]):
         return f"message 0: {fault}"
     for at, (message, after) in enumerate(pairwise(merged)):
@@ -177,6 +175,8 @@ def array_fault(messages: list[Message]) -> str | None:
             return f"messages {at} and {at + 1}: {fault}"
     if fault := pairing_fault(merged[-1], None):
         return f"message {len(merged) - 1}: {fault}"
+    if again := repeated([call["id"] for message in merged for call in tool_uses(message)]):
+        return f"the id {again} is used by two calls"
     return None
 
 
