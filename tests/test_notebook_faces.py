@@ -23,9 +23,10 @@ from harness_zero.loop import turn
 from harness_zero.messages import reply, said, tool_result, tool_use, user
 from harness_zero.models.scripted import scripted
 from harness_zero.notebook import diagram, predict, project, show, show_messages
+from harness_zero.notebook.diff import compared, show_diff
 from harness_zero.notebook.events import NotARun, event_tree
 from harness_zero.notebook.predict import BadPrediction
-from harness_zero.notebook.show import NoSource, compared, show_diff
+from harness_zero.notebook.source import NoSource
 from harness_zero.run import Run
 from harness_zero.stages import s1_structural_stop, s2_brakes, stage
 from harness_zero.stages.s1_structural_stop import answer, run
@@ -501,7 +502,7 @@ REFUSED = [
 IMPORTS = """
 from harness_zero.notebook import predict, show
 from harness_zero.notebook.events import event_tree
-from harness_zero.notebook.show import show_diff
+from harness_zero.notebook.diff import show_diff
 """
 
 

@@ -3,10 +3,12 @@
 from harness_zero.notebook.check import check, repair
 from harness_zero.notebook.course_map import course_map
 from harness_zero.notebook.diagram import diagram
+from harness_zero.notebook.diff import show_diff
 from harness_zero.notebook.events import event_tree
+from harness_zero.notebook.lines import show_messages
 from harness_zero.notebook.predict import predict
 from harness_zero.notebook.project import project
-from harness_zero.notebook.show import show, show_diff, show_messages
+from harness_zero.notebook.show import show
 from harness_zero.notebook.step import step
 from harness_zero.watch import record, watch
 

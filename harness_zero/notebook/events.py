@@ -18,7 +18,8 @@ from harness_zero.messages import (
     tool_results,
     words,
 )
-from harness_zero.notebook.show import Shown, fold, one_line, spelled_out
+from harness_zero.notebook.faces import Shown, fold, spelled_out
+from harness_zero.notebook.lines import one_line
 from harness_zero.watch import as_call, clipped, plural
 
 FIRST, LAST = 6, 3  # rounds of a long turn that are shown; those between are folded

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from harness_zero.faults import SetupFault
-from harness_zero.notebook.show import fold, spelled_out
+from harness_zero.notebook.faces import fold, spelled_out
 
 STATIC = Path(__file__).parent / "static"
 

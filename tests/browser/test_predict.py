@@ -7,8 +7,8 @@ import nbformat
 import pytest
 
 from harness_zero.notebook import project, show
+from harness_zero.notebook.diff import show_diff
 from harness_zero.notebook.events import event_tree
-from harness_zero.notebook.show import show_diff
 from harness_zero.stages import s4_termination_labels as s4
 from harness_zero.watch import record
 
@@ -23,7 +23,7 @@ predict(
 FACES = (
     """from harness_zero.notebook import project, show
 from harness_zero.notebook.events import event_tree
-from harness_zero.notebook.show import show_diff
+from harness_zero.notebook.diff import show_diff
 from harness_zero.stages import s4_termination_labels as s4
 from harness_zero.watch import record
 
