@@ -11,7 +11,8 @@ import sys
 from time import perf_counter
 
 from harness_zero.messages import reply, said, tool_result, tool_use, user
-from harness_zero.notebook.payload import account, payload
+from harness_zero.notebook.account import account
+from harness_zero.notebook.payload import payload
 from harness_zero.notebook.step import STATIC
 from harness_zero.watch import Recording
 

@@ -13,8 +13,10 @@ from harness_zero.assembly import assemble
 from harness_zero.labels import Label
 from harness_zero.messages import reply, said, text, tool_result, tool_use, user
 from harness_zero.models.scripted import scripted
-from harness_zero.notebook.payload import LIMITS, NothingToStep, account, payload, steps
+from harness_zero.notebook.account import NothingToStep, account
+from harness_zero.notebook.payload import LIMITS, payload
 from harness_zero.notebook.step import LINES, STATIC, step
+from harness_zero.notebook.stepping import steps
 from harness_zero.policy import max_rounds, nudge, structural_stop
 from harness_zero.run import Run
 from harness_zero.watch import COLUMNS, Recording, record

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from harness_zero.messages import Block, text
+from harness_zero.notebook.account import account
 from harness_zero.notebook.lines import block_line, one_line
-from harness_zero.notebook.payload import account, payload
+from harness_zero.notebook.payload import payload
 from harness_zero.watch import as_call, clipped, plural, printable
 
 STATIC = Path(__file__).parent / "static"
