@@ -12,7 +12,17 @@ from typing import Any
 
 from harness_zero.faults import SetupFault, hole, place
 from harness_zero.loop import ModelFailed
-from harness_zero.messages import Block, Message, Reply, reply_fault, said, tool_uses, words
+from harness_zero.messages import (
+    Block,
+    Message,
+    Reply,
+    reply_fault,
+    said,
+    shape_fault,
+    tool_results,
+    tool_uses,
+    words,
+)
 from harness_zero.patience import Alarm, StillRunning
 from harness_zero.toolbox import input_fault
 
@@ -71,6 +81,7 @@ class Watch:
         self.tell = tell
         self.alarm = alarm  # counts while the loop itself is at work
         self.made = 0  # calls since the model last spoke
+        self.begun: list[tuple[str, Any]] = []  # and which ones
         self.messages: list[Message] = []  # the array as the loop last sent it
         self.rounds = 0  # how often the model has spoken
         self.calls = 0  # how many tool calls were begun
@@ -80,13 +91,16 @@ class Watch:
         """Play the run with everything it does told; gives back what the run gives back."""
         self.tell(f"you  {shown(str(prompt))}", "you")
         told = Toolbox({name: self.tool(name, function) for name, function in tools.items()})
-        return run(self.model(model), told, prompt)
+        given = run(self.model(model), told, prompt)
+        self.tell_unmade()
+        return given
 
     def model(self, model: Speak) -> Speak:
         """The same model, of messages or of a request; its rounds are counted, its words told."""
 
         def speak(request: Any) -> Reply:
             self.messages = array_in(request)
+            self.tell_unmade()
             with self.at_rest():
                 reply = model(request)
             if fault := reply_fault(reply):
@@ -106,6 +120,7 @@ class Watch:
         @wraps(function)
         def call(**input: Any) -> Any:
             self.calls += 1
+            self.begun.append((name, input))
             self.refuse_endless()
             self.tell(f"{self.rounds:>3}  {as_call(name, input)}", "call")
             try:
@@ -120,6 +135,20 @@ class Watch:
             return output
 
         return call
+
+    def tell_unmade(self) -> None:
+        """Tell the calls of the last reply that were answered without a tool being run."""
+        calls = tool_uses(self.replies[-1]) if self.replies else []
+        sound = [message for message in self.messages[-2:] if not shape_fault(message)]
+        answers = {r["tool_use_id"]: r for message in sound for r in tool_results(message)}
+        for call in calls:
+            asked = (call["name"], call["input"])
+            if asked in self.begun:
+                self.begun.remove(asked)
+            elif call["id"] in answers:
+                self.tell(f"{self.rounds:>3}  {as_asked(call)}", "call")
+                self.tell(f"     {shown(str(answers[call['id']].get('content', '')))}", "error")
+        self.begun = []
 
     def refuse_endless(self) -> None:
         """Raise if many more calls are made than the model asked for."""
@@ -221,6 +250,12 @@ def counted(observed: Watch) -> str:
 def plural(count: int, noun: str) -> str:
     """A count and its noun: 1 round, 2 rounds."""
     return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def as_asked(call: Block) -> str:
+    """A call as the model asked for it; an input that is no object stands there as it is."""
+    given = call["input"]
+    return as_call(call["name"], given if isinstance(given, dict) else {"input": given})
 
 
 def as_call(name: str, input: Mapping[str, Any]) -> str:

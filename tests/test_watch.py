@@ -137,3 +137,26 @@ def test_a_loop_that_calls_and_never_comes_back_to_the_model_is_stopped(capsys):
 def test_a_model_that_is_called_with_something_else_says_what_it_takes():
     with pytest.raises(NotAnArray, match="list of all messages"):
         watch(lambda model, tools, prompt: model(user(prompt)), scripted(*SCRIPT), TOOLS, "go")
+
+
+@pytest.mark.parametrize("number", [3, 4, 5])
+def test_calls_that_were_answered_without_a_tool_are_told_too(capsys, number):
+    odd = {"type": "tool_use", "id": "b", "name": "add", "input": [2, 3]}
+    script = scripted(reply(tool_use("a", "fly"), odd, tool_use("c", "add", x=2, y=3)), reply("ok"))
+    watch(stage(number), script, TOOLS, "go")
+    said = capsys.readouterr().out
+    assert "fly()\n     no tool named 'fly'" in said
+    assert "add(input=[2, 3])\n     " in said and "add(x=2, y=3)\n     5\n" in said
+    assert "2 rounds, 1 tool call" in said
+
+
+def test_what_a_brake_held_back_is_told(capsys):
+    script = scripted(reply(tool_use("a", "add", x=2, y=3)))
+    watch(lambda *ports: stage(4)(*ports, max_rounds=1), script, TOOLS, "go")
+    assert "add(x=2, y=3)\n     not executed: max_rounds" in capsys.readouterr().out
+
+
+def test_a_call_is_told_once(capsys):
+    twice = reply(tool_use("a", "add", x=2, y=3), tool_use("b", "add", x=2, y=3))
+    watch(run, scripted(twice, reply("ok")), TOOLS, "go")
+    assert capsys.readouterr().out.count("add(x=2, y=3)") == 2
