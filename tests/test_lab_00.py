@@ -127,12 +127,13 @@ MISCONCEPTIONS = [
         lambda m, reply, results: [*m, said(reply), *[user(r) for r in results]],
         "answered together",
     ),
-    ("next_array", lambda m, reply, results: [*m, said(reply), *results], "answered together"),
+    ("next_array", lambda m, reply, results: [*m, said(reply), *results], "no dict with the role"),
     (
         "next_array",
         lambda m, reply, results: [*m, said(reply), {"role": "assistant", "content": results}],
         "of the user",
     ),
+    ("next_array", lambda m, reply, results: [*m, said(reply), user(results)], "no content block"),
     ("next_array", appends_in_place, "somebody else may still read it"),
     ("next_array", lambda m, reply, results: None, "a list of messages"),
 ]

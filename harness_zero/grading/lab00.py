@@ -4,7 +4,7 @@ from collections.abc import Callable
 from copy import deepcopy
 from typing import Any
 
-from harness_zero.desk import Broken, as_blocks, as_text, asking, kinds
+from harness_zero.desk import Broken, as_blocks, as_text, asking, kinds, list_fault
 from harness_zero.grading.checks import Exercise
 from harness_zero.messages import (
     Block,
@@ -30,7 +30,7 @@ def messages_of(conversation: Callable[[], Any]) -> list[Message]:
     got = conversation()
     if not isinstance(got, list) or not all(is_message(message) for message in got):
         why = "an array is a list of dicts, each with a role and a content"
-        raise Broken("a list of messages", f"{got!r:.120}", why)
+        raise Broken("a list of messages", list_fault(got) or f"{got!r:.120}", why)
     return got
 
 
@@ -110,8 +110,9 @@ def given(next_array: NextArray) -> tuple[list[Message], list[Message]]:
     """The array the learner's function gives back, and the one that it was given, afterwards."""
     messages = deepcopy(SO_FAR)
     got = next_array(messages, asking("b", "c"), deepcopy(RESULTS))
-    if not isinstance(got, list) or not all(is_message(message) for message in got):
-        raise Broken("a list of messages", f"{got!r:.120}", "the next call sends an array")
+    if fault := list_fault(got):
+        why = "the next call sends an array of messages; stop_reason and usage stay with us"
+        raise Broken("a list of messages", fault, why)
     return got, messages
 
 

@@ -57,7 +57,7 @@ def it_gives_back_one_message_of_the_user(act: Act) -> None:
     if fault:
         raise Broken(
             'a message: {"role": "user", "content": [...]}',
-            f"something that {fault}",
+            f"what {fault}",
             "results travel to the model as a message, and only a message can be appended",
         )
 

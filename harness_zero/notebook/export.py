@@ -56,7 +56,7 @@ for (const place of document.querySelectorAll("script[data-widget-module]")) {
 
 
 def export(notebook: Path | str, page: Path | str, theme: str = "light") -> None:
-    """Write a notebook as one page. It is run first, unless it was saved with all that it shows."""
+    """Write a notebook as one page. It is run first, unless its widgets were saved with it."""
     import nbformat
 
     opened = nbformat.read(notebook, as_version=4)
@@ -70,7 +70,8 @@ def is_whole(notebook: Any) -> bool:
     cells = [each for each in notebook.cells if each.cell_type == "code" and each.source.strip()]
     saved = states(notebook)
     views = [data[VIEW]["model_id"] for data in bundles(notebook) if VIEW in data]
-    return all(each.execution_count for each in cells) and all(view in saved for view in views)
+    run = all(each.execution_count for each in cells)
+    return run and bool(saved) and all(view in saved for view in views)
 
 
 def play(notebook: Any, folder: Path) -> None:
@@ -84,6 +85,7 @@ def play(notebook: Any, folder: Path) -> None:
 def paged(notebook: Any, title: str, theme: str) -> str:
     """The page, with the widgets' modules once and what each shows in its place."""
     from nbconvert import HTMLExporter
+    from nbconvert.preprocessors import TagRemovePreprocessor
 
     modules: list[dict[str, str]] = []
     saved = states(notebook)
@@ -96,6 +98,9 @@ def paged(notebook: Any, title: str, theme: str) -> str:
             data["text/html"] = mounted(state, modules, data.get("text/html", ""))
     notebook.metadata.pop("widgets", None)
     exporter = HTMLExporter(raw_template=TEMPLATE, theme=theme)
+    # the source of a prediction holds its answer
+    hidden = TagRemovePreprocessor(remove_input_tags={"hide-input"}, enabled=True)
+    exporter.register_preprocessor(hidden, enabled=True)
     written, _ = exporter.from_notebook_node(notebook, {"metadata": {"name": title}})
     known = f'<script type="application/json" id="widget-modules">{in_script(modules)}</script>'
     return written.replace("</body>", f"{known}{PLAY}</body>") if modules else written
