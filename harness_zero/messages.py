@@ -5,6 +5,7 @@ carries more than the wire wants back (stop_reason, usage, cost_usd); `said` kee
 part that becomes a message.
 """
 
+from collections import Counter
 from itertools import groupby, pairwise
 from typing import Any
 
@@ -69,7 +70,7 @@ def reply(*blocks: Block | str, stop_reason: str = "", tokens: int = 0, cost: fl
 def said(reply: Reply) -> Message:
     """What a reply leaves in the array. The API takes no blank text back, so none is kept."""
     try:
-        content = [block for block in reply["content"] if block.get("text", "-").strip()]
+        content = [b for b in reply["content"] if b["type"] != "text" or b["text"].strip()]
     except (TypeError, KeyError, AttributeError):
         wants = "said() takes a reply, as a model gives it and reply('...') makes it"
         raise TypeError(f"{wants}; it was given {reply!r:.80}") from None
@@ -145,9 +146,9 @@ def pairing_fault(asking: Message, answering: Message | None) -> str | None:
 
 def request_fault(messages: list[Message]) -> str | None:
     """What keeps an array from being sent, in words; None if it can be."""
-    if messages and messages[-1]["role"] != "user":
-        return array_fault(messages) or "the array ends with the model's own message"
-    return array_fault(messages)
+    if fault := array_fault(messages):
+        return fault
+    return None if messages[-1]["role"] == "user" else "the array ends with the model's own message"
 
 
 def array_fault(messages: list[Message]) -> str | None:
@@ -182,8 +183,7 @@ def array_fault(messages: list[Message]) -> str | None:
 
 def repeated(ids: list[str]) -> str | None:
     """The first id that stands there twice."""
-    seen: set[str] = set()
-    return next((id for id in ids if id in seen or seen.add(id)), None)  # type: ignore[func-returns-value]
+    return next((id for id, times in Counter(ids).items() if times > 1), None)
 
 
 def shape_fault(message: Any) -> str | None:

@@ -31,7 +31,7 @@ from harness_zero.workspace import workspace
 
 Loop = Callable[..., Any]  # (model, tools, prompt): whatever a stage or the library gives back
 
-STYLES = {"you": "bold", "call": "cyan", "error": "red", "says": "bold", "end": "dim"}
+STYLES = {"you": "bold", "call": "cyan", "error": "red", "says": "bold"}
 KEPT = ".harness_zero"  # in the workspace
 FINISHED = "finished: the model asked for nothing more."
 SILENT = "ended. Stages 2 and 3 do not say whether the model was done or a limit held: chapter 04."

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
+from threading import Lock
 from typing import Any
 
 from harness_zero.faults import SetupFault, hole, place
@@ -28,7 +29,7 @@ from harness_zero.toolbox import input_fault
 
 Tools = Mapping[str, Callable[..., Any]]
 Speak = Callable[[Any], Reply]  # a model of messages, or of a request
-Tell = Callable[[str, str], None]  # a line, and its kind: you, call, result, error, says, end
+Tell = Callable[[str, str], None]  # a line, and its kind: you, call, result, error, says
 
 LINES, COLUMNS = 4, 88
 PATIENCE = 2.0  # seconds in which a loop asks the model or a tool for something
@@ -80,12 +81,17 @@ class Watch:
     def __init__(self, tell: Tell = plain, alarm: Alarm | None = None) -> None:
         self.tell = tell
         self.alarm = alarm  # counts while the loop itself is at work
-        self.made = 0  # calls since the model last spoke
-        self.begun: list[tuple[str, Any]] = []  # and which ones
+        self.others = 0  # models and tools at work; a loop may make several calls at once
+        self.lock = Lock()
+        self.begun: list[tuple[str, Any]] = []  # the calls since the model last spoke
         self.messages: list[Message] = []  # the array as the loop last sent it
-        self.rounds = 0  # how often the model has spoken
         self.calls = 0  # how many tool calls were begun
         self.replies: list[Reply] = []
+
+    @property
+    def rounds(self) -> int:
+        """How often the model has spoken."""
+        return len(self.replies)
 
     def play(self, run: Callable, model: Speak, tools: Tools, prompt: str) -> Any:
         """Play the run with everything it does told; gives back what the run gives back."""
@@ -105,8 +111,6 @@ class Watch:
                 reply = model(request)
             if fault := reply_fault(reply):
                 raise ModelFailed(fault)
-            self.made = 0
-            self.rounds += 1
             self.replies.append(reply)
             if said_aloud := words(reply):
                 self.tell(f"{self.rounds:>3}  {shown(said_aloud)}", "says")
@@ -152,25 +156,29 @@ class Watch:
 
     def refuse_endless(self) -> None:
         """Raise if many more calls are made than the model asked for."""
-        self.made += 1
         asked = len(tool_uses(self.replies[-1])) if self.replies else 0
-        if self.made > asked + SPARE:
-            asks = plural(asked, "call")
+        made = len(self.begun)
+        if made > asked + SPARE:
             raise EndlessCalls(
-                f"the last reply asked for {asks}, and {self.made} were made without asking the"
-                " model again; does the loop call the model inside its cycle?"
+                f"the last reply asked for {plural(asked, 'call')}, and {made} were made without"
+                " asking the model again; does the loop call the model inside its cycle?"
             )
 
     @contextmanager
     def at_rest(self) -> Iterator[None]:
         """While the model or a tool is at work, the loop's clock stands still."""
-        if self.alarm:
-            self.alarm.pause()
+        self.count_others(+1)
         try:
             yield
         finally:
+            self.count_others(-1)
+
+    def count_others(self, change: int) -> None:
+        """One more or one less is at work; the clock runs while nobody is."""
+        with self.lock:
+            self.others += change
             if self.alarm:
-                self.alarm.resume()
+                self.alarm.pause() if self.others else self.alarm.resume()
 
     def array(self) -> list[Message]:
         """All messages so far: as last sent, and the reply to that if the loop lost it."""

@@ -134,3 +134,13 @@ def test_a_long_array_is_gone_through_in_one_pass():
 def test_said_tells_what_it_takes():
     with pytest.raises(TypeError, match="takes a reply"):
         said("It is 5.")
+
+
+@pytest.mark.parametrize("odd", [None, "go", [{"content": []}], [user("go"), reply("raw")]])
+def test_what_is_no_array_cannot_be_sent_and_is_told_like_any_fault(odd):
+    assert request_fault(odd) == array_fault(odd) is not None
+
+
+def test_a_block_of_an_unknown_kind_is_kept_whatever_it_holds():
+    odd = {"type": "hologram", "text": None}
+    assert said(reply(odd, " "))["content"] == [odd]

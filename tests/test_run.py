@@ -281,3 +281,13 @@ def serving(body, status=200):
         Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
+
+
+@pytest.mark.parametrize("number", [2, 4, 5])
+def test_a_stage_plays_with_a_model_whose_price_nobody_knows(tmp_path, number):
+    folder = world("login").lay(tmp_path / "login")
+    says = {"content": [{"type": "text", "text": "hello"}], "stop_reason": "end_turn"}
+    with serving({**says, "usage": {"input_tokens": 1, "output_tokens": 1}}) as address:
+        env = {**OFFLINE, "ANTHROPIC_BASE_URL": address, "HARNESS_ZERO_MODEL": "llama-of-mine"}
+        done = play(PROMPT, "--workspace", folder, "--stage", number, env=env)
+    assert done.returncode == 0 and "hello" in done.stdout, done.stdout

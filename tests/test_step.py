@@ -389,3 +389,26 @@ def test_a_notebook_saved_with_its_widgets_is_exported_without_being_run(execute
     assert written.count("data-widget-module=") == 1
     assert 'data-jp-theme-light="false"' in written
     assert "\\u003c/script>" in written and 'src="http' not in written
+
+
+def test_a_chapter_as_it_is_committed_is_run_so_that_its_widgets_play(executed, tmp_path):
+    from harness_zero.notebook.export import export
+
+    committed = json.loads(executed.read_text("utf-8"))
+    committed["metadata"].pop("widgets")
+    for output in committed["cells"][0]["outputs"]:
+        output["data"].pop("application/vnd.jupyter.widget-view+json", None)
+    (tmp_path / "committed.ipynb").write_text(json.dumps(committed), encoding="utf-8")
+    export(tmp_path / "committed.ipynb", tmp_path / "page.html")
+    assert (tmp_path / "page.html").read_text("utf-8").count("data-widget-module=") == 1
+
+
+def test_a_page_does_not_show_the_source_that_holds_an_answer(executed, tmp_path):
+    from harness_zero.notebook.export import export
+
+    hidden = json.loads(executed.read_text("utf-8"))
+    hidden["cells"][0]["metadata"]["tags"] = ["predict", "hide-input"]
+    hidden["cells"][0]["source"] = "answer_of_the_question = 42"
+    (tmp_path / "hidden.ipynb").write_text(json.dumps(hidden), encoding="utf-8")
+    export(tmp_path / "hidden.ipynb", tmp_path / "page.html")
+    assert "answer_of_the_question" not in (tmp_path / "page.html").read_text("utf-8")

@@ -1,4 +1,5 @@
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -160,3 +161,16 @@ def test_a_call_is_told_once(capsys):
     twice = reply(tool_use("a", "add", x=2, y=3), tool_use("b", "add", x=2, y=3))
     watch(run, scripted(twice, reply("ok")), TOOLS, "go")
     assert capsys.readouterr().out.count("add(x=2, y=3)") == 2
+
+
+def test_a_slow_tool_beside_a_quick_one_may_take_its_time_too():
+    def at_once(model, tools, prompt):
+        messages = [user(prompt)]
+        asked = model(messages)
+        with ThreadPoolExecutor() as pool:
+            calls = [pool.submit(tools[c["name"]], **c["input"]) for c in asked["content"]]
+        return [call.result() for call in calls]
+
+    both = reply(tool_use("a", "wait", seconds=2.3), tool_use("b", "wait", seconds=0))
+    tools = {"wait": lambda seconds: time.sleep(seconds) or "waited"}
+    assert watch(at_once, scripted(both), tools, "go") == ["waited", "waited"]

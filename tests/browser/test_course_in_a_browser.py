@@ -1,9 +1,11 @@
 """The course as a learner meets it: in JupyterLab, in a browser, without a network."""
 
+import json
 from pathlib import Path
 
 import pytest
 
+CONTENT = "() => window.jupyterapp.shell.currentWidget.context.model.toJSON()"
 ROOT = Path(__file__).parents[2]
 CHAPTERS = sorted(path.stem for path in ROOT.glob("chapters/*.ipynb"))
 LABS = sorted(path.name for path in ROOT.glob("labs/[0-9]*"))
@@ -33,6 +35,21 @@ def test_a_chapter_runs_to_its_end_and_draws_its_diagrams(screen, chapter):
         screen.shows(LOST, 0)
         screen.picture(f"{chapter}_{theme.lower()}")
     assert screen.faults() == []
+
+
+def test_a_notebook_that_is_saved_keeps_its_widgets_for_tomorrow(screen):
+    screen.open("chapters/01_structural_stop.ipynb")
+    screen.run()
+    screen.page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
+    screen.wait_for("() => !window.jupyterapp.shell.currentWidget.context.model.dirty")
+    saved = screen.page.evaluate(CONTENT)["metadata"]["widgets"]
+    assert any("stepper" in json.dumps(kept).lower() for kept in saved.values())
+
+
+def test_the_menus_of_those_who_grade_stay_away(screen):
+    screen.open("chapters/start.ipynb")
+    assert screen.page.locator(".lm-MenuBar-itemLabel", has_text="Nbgrader").count() == 0
+    assert screen.page.locator(".lm-MenuBar-itemLabel", has_text="Kernel").count() == 1
 
 
 @pytest.mark.parametrize("lab", LABS)
