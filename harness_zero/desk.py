@@ -1,15 +1,19 @@
 """A desk to try a loop at: tools that note what they did, and a model whose requests are kept."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from copy import deepcopy
 from typing import Any
 
+from harness_zero.brief import brief, cut
 from harness_zero.messages import (
     Block,
     Message,
     Reply,
     blocks,
     reply,
+    said,
     shape_fault,
     tool_results,
     tool_use,
@@ -21,21 +25,44 @@ Play = Callable[..., Any]  # (model, tools, prompt, **limits): messages, or mess
 
 
 class Broken(AssertionError):
-    """A promise that was not kept: what was expected, what came instead, and why it matters."""
+    """A promise that was not kept: what was expected, what came instead, and why it matters.
 
-    def __init__(self, expected: str, got: str, why: str) -> None:
-        got = got if len(got) <= LONGEST else f"{got[:LONGEST]}..."
+    `case` is the array that shows it, where no desk was used that would know.
+    """
+
+    def __init__(
+        self, expected: str, got: str, why: str, case: list[Message] | None = None
+    ) -> None:
+        got = cut(got, LONGEST)
         super().__init__(f"expected {expected}; got {got}; {why}")
-        self.expected, self.got, self.why = expected, got, why
+        self.expected, self.got, self.why, self.case = expected, got, why, case
+
+
+DESKS: ContextVar[list["Desk"] | None] = ContextVar("desks", default=None)
+
+
+@contextmanager
+def desks() -> Iterator[list["Desk"]]:
+    """The desks that are set up meanwhile, in order."""
+    used: list[Desk] = []
+    token = DESKS.set(used)
+    try:
+        yield used
+    finally:
+        DESKS.reset(token)
 
 
 class Desk:
     """Tools that note what they did, and a model whose requests are kept as they were sent."""
 
     def __init__(self, *script: Reply) -> None:
+        if (used := DESKS.get()) is not None:
+            used.append(self)
         self.done: list[str] = []
         self.label: str | None = None  # how the last turn ended, if the loop tells
         self.sent: list[list[Message]] = []
+        self.replies: list[Reply] = []
+        self.given_back: list[Message] | None = None
         self.script = scripted(*deepcopy(script))
         self.tools: dict[str, Callable[..., Any]] = {
             "note": self.note,
@@ -50,7 +77,9 @@ class Desk:
             why = "the model is a function from the list of all messages to a reply"
             raise Broken("the model called with the list of messages", fault, why)
         self.sent.append(deepcopy(messages))
-        return self.script(messages)
+        spoken = self.script(messages)
+        self.replies.append(deepcopy(spoken))
+        return spoken
 
     def note(self, what: str) -> str:
         """A tool that leaves a trace."""
@@ -75,7 +104,17 @@ class Desk:
         )
         if fault := list_fault(messages):
             raise Broken("the list of messages back", fault, "whoever called the loop reads it")
+        self.given_back = messages
         return messages
+
+    def array(self) -> list[Message]:
+        """The array as it came back; of a turn that was lost, as it was last sent and answered."""
+        if self.given_back is not None:
+            return self.given_back
+        if not self.sent:
+            return []
+        answered = len(self.replies) == len(self.sent)
+        return [*self.sent[-1], *([said(self.replies[-1])] if answered else [])]
 
 
 def list_fault(given: Any) -> str | None:
@@ -83,7 +122,7 @@ def list_fault(given: Any) -> str | None:
     if given is None:
         return "nothing: None. Is there a return?"
     if not isinstance(given, list):
-        return f"no list but {type(given).__name__}: {given!r:.80}"
+        return f"no list but {type(given).__name__}: {brief(given)}"
     for at, message in enumerate(given):
         if fault := shape_fault(message):
             return f"a list whose message {at} {fault}"

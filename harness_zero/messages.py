@@ -9,6 +9,8 @@ from collections import Counter
 from itertools import groupby, pairwise
 from typing import Any
 
+from harness_zero.brief import brief
+
 Block = dict[str, Any]  # {"type": "text" | "tool_use" | "tool_result", ...}
 Message = dict[str, Any]  # {"role": "user" | "assistant", "content": [Block, ...]}
 Reply = dict[str, Any]  # {"content": [...], "stop_reason": str, "usage": {}, "cost_usd": USD}
@@ -73,24 +75,24 @@ def said(reply: Reply) -> Message:
         content = [b for b in reply["content"] if b["type"] != "text" or b["text"].strip()]
     except (TypeError, KeyError, AttributeError):
         wants = "said() takes a reply, as a model gives it and reply('...') makes it"
-        raise TypeError(f"{wants}; it was given {reply!r:.80}") from None
+        raise TypeError(f"{wants}; it was given {brief(reply)}") from None
     return {"role": "assistant", "content": content}
 
 
 def reply_fault(reply: Any) -> str | None:
     """Why this is no reply, in words; None if it is one."""
     if not isinstance(reply, dict) or not isinstance(reply.get("content"), list):
-        return f"the reply has no list of content blocks but is {reply!r:.200}"
+        return f"the reply has no list of content blocks but is {brief(reply, 200)}"
     for block in reply["content"]:
         if fault := block_fault(block):
             return f"the reply {fault}"
     if not isinstance(reply.get("stop_reason", 0), str | None):
-        return f"the reply has no stop_reason but {reply.get('stop_reason')!r:.80}"
+        return f"the reply has no stop_reason but {brief(reply.get('stop_reason'))}"
     usage, cost = reply.get("usage"), reply.get("cost_usd", 0.0)
     if not isinstance(usage, dict):
-        return f"the reply has no usage but {usage!r:.80}"
+        return f"the reply has no usage but {brief(usage)}"
     if not (cost is None or (isinstance(cost, int | float) and cost >= 0)):
-        return f"the reply has no cost in USD but {cost!r:.80}"
+        return f"the reply has no cost in USD but {brief(cost)}"
     return None
 
 
@@ -157,7 +159,7 @@ def array_fault(messages: list[Message]) -> str | None:
     Messages of one role in a row are one message to the API, so they are here.
     """
     if not isinstance(messages, list):
-        return f"an array is a list of messages, not {messages!r:.80}"
+        return f"an array is a list of messages, not {brief(messages)}"
     if not messages:
         return "the array is empty; it begins with a message of the user"
     for at, message in enumerate(messages):
@@ -189,12 +191,12 @@ def repeated(ids: list[str]) -> str | None:
 def shape_fault(message: Any) -> str | None:
     """What is wrong with the form of one message, before what it says."""
     if not isinstance(message, dict) or message.get("role") not in ("user", "assistant"):
-        return f"is no dict with the role user or assistant: {message!r:.80}"
+        return f"is no dict with the role user or assistant: {brief(message)}"
     content = message.get("content")
     if isinstance(content, str):
         return None
     if not isinstance(content, list):
-        return f"has no list of content blocks: {content!r:.80}"
+        return f"has no list of content blocks: {brief(content)}"
     return next((fault for block in content if (fault := block_fault(block))), None)
 
 
@@ -204,12 +206,12 @@ TEXTS = {"text": ("text",), "tool_use": ("id", "name"), "tool_result": ("tool_us
 def block_fault(block: Any) -> str | None:
     """What is wrong with the form of one content block."""
     if not isinstance(block, dict) or not isinstance(block.get("type"), str):
-        return f"holds something that is no content block: {block!r:.80}"
+        return f"holds something that is no content block: {brief(block)}"
     for name in TEXTS.get(block["type"], ()):
         if not isinstance(block.get(name), str):
-            return f"holds a {block['type']} whose {name} is no text: {block!r:.80}"
+            return f"holds a {block['type']} whose {name} is no text: {brief(block)}"
     if block["type"] == "tool_use" and "input" not in block:
-        return f"holds a tool_use without input: {block!r:.80}"
+        return f"holds a tool_use without input: {brief(block)}"
     return None
 
 
@@ -221,7 +223,7 @@ def content_fault(message: Message) -> str | None:
         if block["type"] == "text" and not str(block["text"]).strip():
             return "holds a blank text block"
         if block["type"] == "tool_result" and not isinstance(block.get("content", ""), str | list):
-            return f"holds a result that is no text: {block['content']!r:.80}"
+            return f"holds a result that is no text: {brief(block['content'])}"
     return None
 
 
