@@ -11,6 +11,8 @@ from functools import wraps
 from threading import Lock
 from typing import Any
 
+from harness_zero.brief import brief
+from harness_zero.containment import contained
 from harness_zero.faults import SetupFault, hole, place
 from harness_zero.loop import ModelFailed
 from harness_zero.messages import (
@@ -57,7 +59,7 @@ def array_in(request: Any) -> list[Message]:
     array = request.get("messages") if isinstance(request, dict) else request
     if not isinstance(array, list):
         wants = "the model takes the list of all messages"
-        raise NotAnArray(f"{wants}; it was called with {request!r:.100}")
+        raise NotAnArray(f"{wants}; it was called with {brief(request, 100)}")
     return array
 
 
@@ -210,7 +212,8 @@ def record(run: Callable, model: Speak, tools: Tools, prompt: str) -> Recording:
     label: Any = None
     fault = ""
     try:
-        given = observed.play(run, model, tools, prompt)
+        with contained():
+            given = observed.play(run, model, tools, prompt)
         label = given[1] if isinstance(given, tuple) else getattr(given, "label", None)
     except (Exception, SetupFault) as error:
         fault = f"{type(error).__name__}: {error}{place(error)}"
@@ -237,7 +240,7 @@ def watch(run: Callable, model: Speak, tools: Tools, prompt: str) -> Any:
 def play(run: Callable, model: Speak, tools: Tools, prompt: str) -> Any:
     """Play a run and print it. An exception becomes RunLost, which says what was raised where."""
     try:
-        with Alarm(PATIENCE) as alarm:
+        with Alarm(PATIENCE) as alarm, contained():
             observed = Watch(alarm=alarm)
             result = observed.play(run, model, tools, prompt)
     except NotImplementedError:

@@ -1,0 +1,96 @@
+"""What code may do by mistake to the program that tries it: wait for keys, end it, patch Python.
+
+`contained` is for the time in which that code is at work. What is patched for good is found
+by `patched`, which compares with how Python was when this module was first imported.
+"""
+
+import builtins
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import CodeType
+from typing import Any, NoReturn
+
+from harness_zero.faults import SetupFault
+
+NOT_OURS = {"input", "exit", "quit", "help", "copyright", "credits", "license", "display", "_"}
+SHIPPED = {
+    name: value
+    for name, value in vars(builtins).items()
+    if callable(value) and name not in NOT_OURS and not name.startswith("_")
+}
+
+
+class AskedForKeys(SetupFault):
+    """The code waits for somebody to type."""
+
+
+class AskedToEnd(SetupFault):
+    """The code would end the program that it runs in."""
+
+
+def refuse_input(*_: Any, **__: Any) -> NoReturn:
+    """What `input` does meanwhile."""
+    raise AskedForKeys("input() waits for somebody to type; a harness asks the model instead")
+
+
+def refuse_exit(*_: Any, **__: Any) -> NoReturn:
+    """What `exit` and `quit` do meanwhile, and a notebook's own."""
+    raise AskedToEnd("exit() ends the whole program; a function ends with return")
+
+
+@contextmanager
+def contained() -> Iterator[None]:
+    """Meanwhile `input()` and `exit()` raise; afterwards Python's builtins are as they were."""
+    before = dict(vars(builtins))
+    vars(builtins).update(input=refuse_input, exit=refuse_exit, quit=refuse_exit)
+    shell = notebook_shell()
+    own = dict(vars(shell)) if shell else {}
+    if shell:
+        shell.ask_exit = refuse_exit
+    try:
+        yield
+    finally:
+        vars(builtins).update(before)
+        for name in [*vars(builtins)]:
+            if name not in before:
+                del vars(builtins)[name]
+        if shell and "ask_exit" in own:  # contained in another one
+            shell.ask_exit = own["ask_exit"]
+        elif shell:
+            del shell.ask_exit
+
+
+def notebook_shell() -> Any:
+    """The shell of the notebook that this runs in, or None; nothing is imported for it."""
+    shell = sys.modules.get("IPython.core.interactiveshell")
+    kind = shell and shell.InteractiveShell
+    return kind.instance() if kind and kind.initialized() else None
+
+
+def patched() -> list[str]:
+    """The builtins that somebody replaced; they are put back."""
+    names = [name for name, value in SHIPPED.items() if vars(builtins).get(name) is not value]
+    vars(builtins).update({name: SHIPPED[name] for name in names})
+    return names
+
+
+def hidden(function: Any) -> list[str]:
+    """The builtins that a function means and does not get: names of the notebook hide them."""
+    known = getattr(function, "__globals__", {})
+    code = getattr(function, "__code__", None)
+    return [name for name in names_in(code) if name in SHIPPED and is_own(known.get(name))]
+
+
+def names_in(code: CodeType | None) -> list[str]:
+    """The global names that some code uses, also inside the functions it makes."""
+    if code is None:
+        return []
+    inner = [names_in(each) for each in code.co_consts if isinstance(each, CodeType)]
+    return list(dict.fromkeys([*code.co_names, *(name for names in inner for name in names)]))
+
+
+def is_own(value: Any) -> bool:
+    """Whether a value is the learner's: a notebook has an `open` of its own."""
+    made_in = getattr(value, "__module__", None) or type(value).__module__
+    return value is not None and not made_in.startswith(("IPython", "ipykernel"))
