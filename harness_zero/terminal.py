@@ -42,10 +42,13 @@ class NoModel(SetupFault):
     """Nobody is there to speak: no key, no local model, and not a shipped project."""
 
 
-def play(prompt: str, folder: Path, number: int, project: str, offline: bool) -> int:
+def play(
+    prompt: str, folder: Path, number: int, project: str, offline: bool, mine: Path | None = None
+) -> int:
     """Play one turn there; the exit code: 0 finished, 130 interrupted, 1 for every other end.
 
-    `number` is a stage, or 0 for the library with all its parts.
+    `number` is a stage, or 0 for the library with all its parts. With a learner's copy of the
+    course in `mine`, their own harness plays.
     """
     lay(project, folder)
     tools = workspace(folder)
@@ -56,7 +59,10 @@ def play(prompt: str, folder: Path, number: int, project: str, offline: bool) ->
     if not sandboxed():
         told("     no bubblewrap here: a command can read and write whatever you can")
     watch = Watch(lambda line, kind: say(line, style=STYLES.get(kind)))
-    loop = draft(number) if number else library(brakes(offline, told))
+    if mine:
+        loop, number = own(mine, told), 1
+    else:
+        loop = draft(stage(number)) if number else library(brakes(offline, told))
     try:
         code, ending = turn(watch, number, loop, model, tools, prompt)
     finally:
@@ -114,8 +120,20 @@ def brakes(offline: bool, told: Callable[[str], None]) -> tuple[Policy, ...]:
     return tuple(brake for brake in USUAL if brake is not COST_CAP)
 
 
-def draft(number: int) -> Loop:
-    """A stage, with the tools' schemas beside the messages that it sends."""
+def own(copy: Path, told: Callable[[str], None]) -> Loop:
+    """The harness in a learner's copy; what in it is theirs is told."""
+    from harness_zero.mine import PACKAGE, load, makers, owned
+
+    loop = draft(load(copy).run)
+    yours = owned(copy)
+    told(f"     {PACKAGE}: yours: {', '.join(yours) or 'nothing yet'}")
+    if others := [name for name in makers() if name not in yours]:
+        told(f"     {PACKAGE}: borrowed: {', '.join(others)}")
+    return loop
+
+
+def draft(run: Loop) -> Loop:
+    """A loop of messages, with the tools' schemas beside the messages that it sends."""
 
     def loop(model: Model, tools: Tools, prompt: str) -> Any:
         listed = schemas(tools)
@@ -124,7 +142,7 @@ def draft(number: int) -> Loop:
             reply = model({"messages": sent, "tools": listed})
             return {**reply, "cost_usd": reply.get("cost_usd") or 0.0}  # no draft knows of None
 
-        return stage(number)(speak, tools, prompt)
+        return run(speak, tools, prompt)
 
     return loop
 

@@ -1,0 +1,242 @@
+"""my_harness/: answers that passed become the learner's own package, and nothing is lost."""
+
+import sys
+from types import FunctionType
+
+import pytest
+from click.testing import CliRunner
+
+from harness_zero import kernel, mine
+from harness_zero.cli import main
+from harness_zero.course import checkout, lay
+from harness_zero.grading.exercises import EXERCISES
+from harness_zero.messages import reply, tool_use, tool_uses, user
+from harness_zero.mine import HarnessFault, load, makers, owned, take
+from harness_zero.models.scripted import scripted
+
+ANSWER = """def answer(call, tools):
+    output = tools[call["name"]](**call["input"])
+    return {"type": "tool_result", "tool_use_id": call["id"], "content": str(output)}
+"""
+ACT = """def act(reply, tools):
+    return user(*[answer(call, tools) for call in tool_uses(reply)])
+"""
+RUN = """def run(model, tools, prompt):
+    messages = [user(prompt)]
+    while True:
+        reply = model(messages)
+        messages.append({"role": "assistant", "content": reply["content"]})
+        if not tool_uses(reply):
+            return messages
+        messages.append(act(reply, tools))
+"""
+SOURCES = {"answer": ANSWER, "act": ACT, "run": RUN}
+AROUND = {"user": user, "tool_uses": tool_uses}
+
+
+@pytest.fixture
+def copy(tmp_path):
+    lay(checkout(), tmp_path / "copy")
+    return tmp_path / "copy"
+
+
+@pytest.fixture(autouse=True)
+def as_before(monkeypatch):
+    """What these tests import and remember goes with them."""
+    monkeypatch.setattr(kernel, "WRITTEN", {})
+    yield
+    for name in [name for name in sys.modules if name.split(".")[0] == "my_harness"]:
+        del sys.modules[name]
+
+
+def written(name, source=None, **more):
+    """An answer from a cell under the magic, as the kernel remembers it."""
+    source = source or SOURCES[name]
+    space = {"__name__": "__main__", **AROUND, **more}
+    for other, code in SOURCES.items():
+        exec(code, space) if other != name else None
+    exec(source, space)
+    kernel.WRITTEN[name] = kernel.Written(source, space[name])
+    return space[name]
+
+
+def taken(copy, name, source=None, **more):
+    return take(copy, EXERCISES[name], written(name, source, **more))
+
+
+def ask_for_a_sum(module):
+    model = scripted(reply(tool_use("a", "add", x=2, y=3)), reply("5"))
+    return module.run(model, {"add": lambda x, y: x + y}, "2 + 3?")
+
+
+def test_with_nothing_written_the_whole_harness_is_borrowed_and_works(copy):
+    assert owned(copy) == {} and not (copy / "my_harness").exists()
+    assert ask_for_a_sum(load(copy))[-1]["content"][0]["text"] == "5"
+
+
+def test_an_answer_that_passed_is_theirs_and_the_others_are_named_as_borrowed(copy):
+    assert taken(copy, "act") == "my_harness/act.py is yours now."
+    page = (copy / "my_harness/__init__.py").read_text()
+    assert "from .act import act  # yours" in page
+    assert 'run = borrowed("run", act=act)  # until lab 01_structural_stop' in page
+    assert owned(copy) == {"act": EXERCISES["act"]}
+
+
+def test_a_borrowed_loop_works_around_a_piece_of_theirs(copy):
+    marked = ACT.replace("return user(", "tools['seen']()\n    return user(")
+    seen = []
+    taken(copy, "act", marked.replace("tools['seen']()", "tools.get('seen', len.__call__)('')"))
+    model = scripted(reply(tool_use("a", "add", x=2, y=3)), reply("5"))
+    load(copy).run(model, {"add": lambda x, y: x + y, "seen": seen.append}, "2 + 3?")
+    assert seen == [""]
+
+
+def test_when_every_piece_is_theirs_nothing_is_borrowed(copy):
+    taken(
+        copy,
+        "pairing_fault",
+        "from harness_zero.messages import pairing_fault as ours\n\n\n"
+        "def pairing_fault(asking, answering):\n    return ours(asking, answering)\n",
+    )
+    for name in SOURCES:
+        taken(copy, name)
+    assert "borrowed" not in (copy / "my_harness/__init__.py").read_text().partition('"""\n')[2]
+    assert {*owned(copy)} == {*makers()}
+    assert ask_for_a_sum(load(copy))[-1]["content"][0]["text"] == "5"
+
+
+def test_a_piece_uses_the_other_pieces_of_the_package(copy):
+    taken(copy, "run")
+    assert "from . import act\n" in (copy / "my_harness/run.py").read_text()
+
+
+def test_without_the_magic_it_is_said_how_to_keep_an_answer(copy):
+    answer = FunctionType(written("act").__code__, {})
+    said = take(copy, EXERCISES["act"], answer)
+    assert "write %%my_harness act in the first line of its cell" in said
+    assert not (copy / "my_harness").exists()
+
+
+def test_an_exercise_that_is_no_piece_says_nothing(copy):
+    assert take(copy, EXERCISES["conversation"], lambda: []) == ""
+
+
+def test_another_answer_takes_the_place_of_the_first_and_the_first_is_kept(copy):
+    taken(copy, "act")
+    first = (copy / "my_harness/act.py").read_text()
+    said = taken(copy, "act", ACT.replace("answer(call", "answer( call"))
+    assert said.endswith("What stood there before is kept in my_harness/earlier/act-1.py.")
+    assert (copy / "my_harness/earlier/act-1.py").read_text() == first
+
+
+def test_the_same_answer_again_moves_nothing(copy):
+    taken(copy, "act")
+    assert taken(copy, "act") == "my_harness/act.py is yours now."
+    assert not (copy / "my_harness/earlier").exists()
+
+
+def test_what_they_changed_in_the_file_is_kept_too(copy):
+    taken(copy, "act")
+    path = copy / "my_harness/act.py"
+    path.write_text(path.read_text() + "# better\n")
+    taken(copy, "act")
+    assert (copy / "my_harness/earlier/act-1.py").read_text().endswith("# better\n")
+
+
+def test_a_piece_from_a_later_lab_stays_and_that_is_said(copy):
+    taken(copy, "act")
+    path = copy / "my_harness/act.py"
+    later = path.read_text().replace("exercise act", "exercise act_at_once")
+    path.write_text(later)
+    assert "my_harness/act.py stays" in taken(copy, "act")
+    assert path.read_text() == later
+
+
+def test_a_page_that_they_wrote_themselves_is_kept(copy):
+    (copy / "my_harness").mkdir()
+    (copy / "my_harness/__init__.py").write_text("mine = 1\n")
+    taken(copy, "act")
+    assert (copy / "my_harness/earlier/__init__-1.py").read_text() == "mine = 1\n"
+
+
+def test_an_answer_that_needs_the_notebook_is_not_taken_and_the_name_is_said(copy):
+    source = ACT.replace("answer(call, tools)", "model.answer(call, tools)")
+    said = taken(copy, "act", source, model=type("Odd", (), {})())
+    assert "it uses model; make model in the same cell" in said
+    assert not (copy / "my_harness/act.py").exists()
+
+
+def test_an_answer_that_breaks_a_promise_away_from_the_notebook_is_not_taken(copy):
+    source = "calls = []\n\n\n" + ACT.replace(
+        "return", "calls.append(1)\n    if len(calls) > 9: return\n    return"
+    )
+    for _ in range(2):
+        said = taken(copy, "act", source)
+    assert "yours now" in said
+    source = source.replace("calls = []", "calls = [1] * 20")
+    assert "away from the notebook a promise breaks" in taken(copy, "act", source)
+
+
+@pytest.mark.parametrize("obstacle", ["file", "link"])
+def test_where_no_folder_can_be_nothing_is_written(copy, obstacle, tmp_path):
+    place = copy / "my_harness"
+    place.write_text("x") if obstacle == "file" else place.symlink_to(tmp_path)
+    assert "my_harness is no folder; move it away" in taken(copy, "act")
+    assert [*tmp_path.glob("*.py")] == []
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ("def act(:\n", r"my_harness/act.py, line 1: SyntaxError"),
+        ("import nowhere\n", r"my_harness/act.py, line 1: ModuleNotFoundError"),
+        ("x = 1\n", r"my_harness/__init__.py, line \d+: ImportError"),
+    ],
+)
+def test_a_piece_that_is_broken_by_hand_is_named_with_its_line(copy, source, words):
+    taken(copy, "act")
+    (copy / "my_harness/act.py").write_text(source)
+    with pytest.raises(HarnessFault, match=words):
+        load(copy)
+
+
+def test_an_update_of_the_course_leaves_the_package_alone(copy):
+    taken(copy, "act")
+    before = {path: path.read_bytes() for path in (copy / "my_harness").rglob("*.py")}
+    lay(checkout(), copy)
+    assert {path: path.read_bytes() for path in (copy / "my_harness").rglob("*.py")} == before
+
+
+def test_run_mine_says_whose_the_pieces_are_and_repairs_a_project(copy, tmp_path, monkeypatch):
+    taken(copy, "act")
+    monkeypatch.chdir(copy / "labs")
+    command = ["run", "--mine", "fix it", "--project", "login", "--workspace", str(tmp_path / "w")]
+    result = CliRunner().invoke(main, command)
+    assert "my_harness: yours: act\n" in result.output
+    assert "my_harness: borrowed: answer, run, pairing_fault\n" in result.output
+    assert result.exit_code == 0 and "finished" in result.output
+
+
+def test_run_mine_with_a_broken_piece_is_one_sentence(copy, tmp_path, monkeypatch):
+    taken(copy, "run")
+    (copy / "my_harness/run.py").write_text("1 +\n")
+    monkeypatch.chdir(copy)
+    command = ["run", "--mine", "fix it", "--project", "login", "--workspace", str(tmp_path / "w")]
+    result = CliRunner().invoke(main, command)
+    assert result.exit_code == 1 and "Mend the file, or move it away" in result.output
+    assert "Traceback" not in result.output
+
+
+def test_run_takes_one_harness(copy):
+    result = CliRunner().invoke(main, ["run", "--mine", "--stage", "1", "go"])
+    assert result.exit_code == 2 and "take one" in result.output
+
+
+def test_every_piece_that_is_borrowed_keeps_the_promises_of_its_exercises(copy):
+    package = load(copy)
+    for name, exercises in makers().items():
+        answer = getattr(package, name)
+        for exercise in exercises:
+            for promise in exercise.promises:
+                promise(answer)
+    assert mine.lab_of(EXERCISES["run"]) == "01_structural_stop"
