@@ -1,23 +1,32 @@
 """What the notebooks show: runs, source, diagrams, predictions, checks of the learner's work."""
 
-from harness_zero.notebook.check import check, repair
+from harness_zero.containment import notebook_shell
+from harness_zero.notebook.case import case
+from harness_zero.notebook.check import check
 from harness_zero.notebook.course_map import course_map
 from harness_zero.notebook.diagram import diagram
 from harness_zero.notebook.diff import show_diff
 from harness_zero.notebook.events import event_tree
 from harness_zero.notebook.lines import show_messages
+from harness_zero.notebook.mine import mine
 from harness_zero.notebook.predict import predict
+from harness_zero.notebook.progress import chapter_read, progress
 from harness_zero.notebook.project import project
+from harness_zero.notebook.repair import repair
 from harness_zero.notebook.show import show
 from harness_zero.notebook.step import step
 from harness_zero.watch import record, watch
 
 __all__ = [
+    "case",
+    "chapter_read",
     "check",
     "course_map",
     "diagram",
     "event_tree",
+    "mine",
     "predict",
+    "progress",
     "project",
     "record",
     "repair",
@@ -27,3 +36,6 @@ __all__ = [
     "step",
     "watch",
 ]
+
+if shell := notebook_shell():  # a kernel that does not read our configuration
+    shell.extension_manager.load_extension("harness_zero.kernel")

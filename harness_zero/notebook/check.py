@@ -1,24 +1,27 @@
-"""Check a learner's answer where they wrote it: expected, got, why."""
+"""Check a learner's answer where they wrote it: expected, got, why, and what follows from it."""
 
-import difflib
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
-from harness_zero.faults import SetupFault, hole
-from harness_zero.flight.personas import fixer
-from harness_zero.flight.worlds import PROMPT, World, world
-from harness_zero.grading.checks import Exercise, Finding, findings
+from harness_zero.faults import SetupFault
+from harness_zero.grading.checks import Finding, findings, passed
+from harness_zero.grading.exercise import Exercise
 from harness_zero.grading.exercises import EXERCISES
-from harness_zero.watch import play
-from harness_zero.workspace import workspace
+from harness_zero.progress import copy_around
 
 WIDTH = 9  # of the labels before expected, got, why
+FOLDED = "Step through the case that broke"
 
 
 class NoSuchExercise(SetupFault):
     """The check names an exercise that is not in the course."""
+
+
+class NotAllKept(SetupFault):
+    """Told to nbgrader, which gives points for a cell unless it raises."""
 
 
 def exercise(name: str) -> Exercise:
@@ -29,24 +32,41 @@ def exercise(name: str) -> Exercise:
 
 
 def check(name: str, answer: Any) -> None:
-    """Run the visible checks of an exercise on an answer, and print what became of each."""
+    """Run the visible checks of an exercise on an answer, and print what became of each.
+
+    A broken promise can be stepped through. In a learner's copy of the course the result is
+    kept, and an answer that keeps all promises goes into my_harness/ and opens our solution.
+    """
     tried = exercise(name)
     found = findings(tried, answer)
+    print("\n".join(lines(tried, found)))
+    show_case(found[-1])
+    if copy := copy_around(Path.cwd()):
+        follow_up(copy, tried, found, answer)
+    if "NBGRADER_EXECUTION" in os.environ and not passed(tried, found):
+        raise NotAllKept(f"{tried.title}: no points by the visible checks")
+
+
+def lines(tried: Exercise, found: list[Finding]) -> Iterator[str]:
+    """What became of each promise, and how the exercise stands."""
     last = found[-1]
     if last.state == "not done yet":
-        print(f"{tried.title}: not done yet. {unfilled(last.got)}")
+        yield f"{tried.title}: not done yet. {unfilled(last.got)}"
         return
-    for each in found:
-        print(told(each))
+    yield from map(told, found)
     kept = sum(each.state == "kept" for each in found)
-    rest = len(tried.promises) - kept
-    verdict = "all visible checks pass" if not rest else "mend the broken one and check again"
-    print(f"{tried.title}: {kept} of {len(tried.promises)} promises kept; {verdict}.")
+    of_all = f"{tried.title}: {kept} of {len(tried.promises)} promises kept"
+    if passed(tried, found):
+        yield f"{of_all}; all visible checks pass."
+        return
+    rest = len(tried.promises) - len(found)
+    untried = f" ({rest} not tried yet)" if rest > 0 else ""
+    yield f"{of_all}{untried}; mend the broken one and check again."
 
 
 def unfilled(function: str) -> str:
     """Where the hole is, and what to do."""
-    return f"There is a hole in {function}: fill it, run its cell, then run this one again."
+    return f"Fill the hole in {function}, run its cell, then this one again."
 
 
 def told(found: Finding) -> str:
@@ -55,39 +75,39 @@ def told(found: Finding) -> str:
         return f"kept    {found.promise}"
     details = {"expected": found.expected, "got": found.got, "why": found.why}
     details["printed"] = repr(found.printed) if found.printed else ""
-    lines = [f"        {label + ':':<{WIDTH}} {said}" for label, said in details.items() if said]
-    return "\n".join([f"BROKEN  {found.promise}", *lines])
+    shown = [f"        {label + ':':<{WIDTH}} {said}" for label, said in details.items() if said]
+    return "\n".join([f"BROKEN  {found.promise}", *shown])
 
 
-def repair(run: Callable, name: str = "cart") -> None:
-    """Let a loop repair a shipped project, in a folder that is thrown away; print what it did."""
-    project = world(name)
-    with TemporaryDirectory() as folder:
-        tools = workspace(project.lay(folder))
-        try:
-            play(run, fixer(project), tools, PROMPT)
-        except NotImplementedError as error:
-            print(f"     not done yet. {unfilled(hole(error))}")
-            return
-        changed = changes(project, Path(folder))
-        print("\n".join(changed) if changed else "nothing was changed.")
-        passed = project.reached(folder)
-        print(f"\nthe tests of {name} {'pass' if passed else 'still fail'}.")
-    broken = [each.promise for each in findings(exercise("run"), run) if each.state != "kept"]
-    if passed and broken:
-        print(f'but a promise of the loop is broken: {broken[0]}. Run check("run", run).')
+def show_case(found: Finding) -> None:
+    """Offer to step through the case that broke a promise, where there is one and a notebook."""
+    if found.case is None or not in_notebook():
+        return
+    from IPython.display import display
+
+    from harness_zero.notebook.step import step
+
+    with suppress(SetupFault):  # what was given back is no array, and the check said so
+        display(step(found.case, folded=FOLDED))
 
 
-def changes(project: World, folder: Path) -> list[str]:
-    """What a run changed in the files of a project, as removed and added lines."""
-    lines = []
-    for name, shipped in project.files.items():
-        before = shipped.read_text("utf-8").splitlines()
-        try:
-            after = (folder / name).read_text("utf-8").splitlines()
-        except (OSError, ValueError):
-            lines.append(f"\n{name} is gone, or no text any more")
-            continue
-        changed = [line for line in difflib.ndiff(before, after) if line[0] in "+-"]
-        lines += [f"\n{name}", *changed] if changed else []
-    return lines
+def in_notebook() -> bool:
+    """Whether whoever reads this can see more than lines."""
+    from harness_zero.containment import notebook_shell
+
+    return hasattr(notebook_shell(), "kernel")
+
+
+def follow_up(copy: Path, tried: Exercise, found: list[Finding], answer: Callable) -> None:
+    """What a check leads to in a learner's copy: progress, a piece of theirs, our solution."""
+    from harness_zero.mine import take
+    from harness_zero.notebook.solution import show_solution
+    from harness_zero.progress import note_checked
+
+    kept = sum(each.state == "kept" for each in found)
+    said = [note_checked(copy, tried.name, kept, len(tried.promises))]
+    if passed(tried, found):
+        said.append(take(copy, tried, answer))
+    print("\n".join(filter(None, said)), end="\n" if any(said) else "")
+    if passed(tried, found) and in_notebook():
+        show_solution(tried)

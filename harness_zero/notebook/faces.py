@@ -25,7 +25,8 @@ class Shown:
         return self.text
 
     def _repr_html_(self) -> str:
-        return f"<style>{stylesheet()}</style>\n{self.page}"
+        styles = f"<style>{stylesheet()}</style>\n" if 'class="hz-' in self.page else ""
+        return f"{styles}{self.page}"
 
 
 @cache

@@ -12,6 +12,7 @@ from typing import Any
 
 from harness_zero.messages import Block, text
 from harness_zero.notebook.account import account
+from harness_zero.notebook.faces import fold
 from harness_zero.notebook.lines import block_line, one_line
 from harness_zero.notebook.payload import payload
 from harness_zero.watch import as_call, clipped, plural, printable
@@ -22,16 +23,19 @@ WIDE, FOLDED = 72, 1_000  # characters of a block in its line, and behind its fo
 CELL = 'style="text-align:left;vertical-align:top"'  # JupyterLab sets tables to the right
 
 
-def step(run: Any) -> "Steps":
-    """Step through any run: a Run, a Recording, a list of messages, or (messages, label)."""
-    return Steps(payload(account(run)))
+def step(run: Any, folded: str = "") -> "Steps":
+    """Step through any run: a Run, a Recording, a list of messages, or (messages, label).
+
+    With words in `folded` it shows these alone until they are clicked.
+    """
+    return Steps(payload(account(run)), folded)
 
 
 class Steps:
     """A run to step through: a widget where there can be one, else a table or lines of text."""
 
-    def __init__(self, payload: dict[str, Any]) -> None:
-        self.payload = payload
+    def __init__(self, payload: dict[str, Any], folded: str = "") -> None:
+        self.payload, self.folded = payload, folded
 
     def __repr__(self) -> str:
         """The run as text: how it went, a line a block, what it cost."""
@@ -60,12 +64,13 @@ class Steps:
         closing = "".join(f"<p>{escape(line)}</p>" for line in account_lines(self.payload))
         opening = f"<p><b>{escape(summary(self.payload))}</b></p>"
         table = f"<table><thead><tr>{names}</tr></thead><tbody>{body}</tbody></table>"
-        return f"<div>{opening}{table if shown else ''}{closing}</div>"
+        page = f"<div>{opening}{table if shown else ''}{closing}</div>"
+        return fold(escape(self.folded), page) if self.folded else page
 
     def live(self) -> Any:
         """The run as a widget; None where there is no anywidget."""
         try:
-            return widget()(payload=self.payload)
+            return widget()(payload=self.payload, folded=self.folded)
         except ImportError:
             return None
 
@@ -80,6 +85,7 @@ def widget() -> type:
         _esm = STATIC / "stepper.js"
         _css = STATIC / "stepper.css"
         payload = traitlets.Dict().tag(sync=True)
+        folded = traitlets.Unicode().tag(sync=True)
 
     return Stepper
 

@@ -211,7 +211,10 @@ function render({ model, el }) {
     make("p", { class: "hz-step-keys" }, ...keys.map(([key, does]) => make("span", {}, make("kbd", {}, key), ` ${does}`))));
   list.style.setProperty("--blocks", String(entries.length));
   list.style.setProperty("--digits", String(String(steps.length).length));
-  el.append(root);
+  const fold = model.get("folded");
+  const opened = () => at >= 0 && to > from && reveal(to - 1); // while it is closed nothing has a place
+  el.append(fold ? make("details", { class: "hz-step-fold", ontoggle: opened },
+    make("summary", { "data-lm-suppress-shortcuts": "true" }, fold), root) : root);
 
   /** Make the item of one block. */
   function itemOf(here) {

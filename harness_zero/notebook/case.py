@@ -1,0 +1,13 @@
+"""A run that went wrong, to be stepped through and diagnosed."""
+
+from harness_zero.notebook.check import NoSuchExercise, exercise
+from harness_zero.notebook.step import Steps, step
+
+
+def case(name: str) -> Steps:
+    """The run of a diagnosis; the promises that may have broken are printed above it."""
+    asked = exercise(name).case
+    if asked is None:
+        raise NoSuchExercise(f"the exercise {name!r} has no run to diagnose: it is to be written.")
+    print("\n".join(asked.lines()))
+    return step(asked.play())
