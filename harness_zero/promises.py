@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
+from harness_zero.brief import brief
 from harness_zero.desk import (
     Broken,
     Desk,
@@ -35,6 +36,16 @@ def since(stage: int) -> Callable[[Promise], Promise]:
         return promise
 
     return mark
+
+
+@since(1)
+def the_array_begins_with_the_prompt(play: Play) -> None:
+    """What the user asked is the first message."""
+    messages = Desk(asking("a"), reply("42")).play(play)
+    if not messages or messages[0].get("role") != "user" or words(messages[0]) != "go":
+        first = brief(messages[0]) if messages else "no message"
+        why = "the model is told what it is to do, in the user's words"
+        raise Broken("the prompt 'go' as the first message, of the user", first, why)
 
 
 @since(1)
@@ -122,6 +133,30 @@ def a_tool_gets_the_arguments_it_was_asked_with_and_its_output_becomes_text(play
     if got != "5":
         why = "a result's content is text (or blocks) to the API"
         raise Broken("the result '5', as text", repr(got), why)
+
+
+@since(1)
+def a_result_that_worked_is_no_error(play: Play) -> None:
+    """The model reads is_error, and tries something else."""
+    messages = Desk(asking("a"), reply("done")).play(play)
+    results = tool_results(messages[2]) if len(messages) > 2 else []
+    if any(result.get("is_error") for result in results):
+        raise Broken(
+            "a result without is_error",
+            brief(results[0], 120),
+            "a model that is told of an error looks for another way, though this one worked",
+        )
+
+
+@since(1)
+def what_enters_the_array_is_a_message_and_no_more(play: Play) -> None:
+    """A role and its content; what else a reply carries stays outside."""
+    messages = Desk(asking("a"), reply("done")).play(play)
+    for at, message in enumerate(messages):
+        if more := sorted({*message} - {"role", "content"}):
+            why = "stop_reason, usage and cost are the reply's; they never travel back"
+            got = f"message {at} with {', '.join(more)} besides"
+            raise Broken("messages that hold a role and their content", got, why)
 
 
 @since(1)

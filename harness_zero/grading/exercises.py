@@ -1,8 +1,10 @@
-"""All exercises of the course, by name."""
+"""All labs of the course and their exercises, by name."""
 
 from harness_zero.grading import lab00, lab01
-from harness_zero.grading.checks import Exercise
+from harness_zero.grading.exercise import Exercise, Lab
+
+LABS: dict[str, Lab] = {module.LAB.name: module.LAB for module in (lab00, lab01)}
 
 EXERCISES: dict[str, Exercise] = {
-    exercise.name: exercise for lab in (lab00, lab01) for exercise in lab.EXERCISES
+    exercise.name: exercise for lab in LABS.values() for exercise in lab.exercises
 }

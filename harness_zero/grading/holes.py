@@ -10,6 +10,7 @@ from typing import Any
 CODE_STUB = "# your code here\nraise NotImplementedError"
 TEXT_STUB = "Your answer here."
 REGIONS = ("SOLUTION", "HIDDEN TESTS", "MARK SCHEME")
+REASONS = "reasons"  # the tag of what opens when an answer has passed
 LEFT_BEHIND = (".ipynb_checkpoints", "__pycache__", "*.pyc")
 
 
@@ -22,10 +23,19 @@ def release(solution: Path, course: Path) -> Path:
     notebook = solution / f"{solution.name}.ipynb"
     if fault := source_fault(notebook):
         raise Refused(f"{notebook.as_posix()} {fault}")
-    copytree(solution, course / "solutions" / solution.name, ignore=ignore_patterns(*LEFT_BEHIND))
+    copy = course / "solutions" / solution.name
+    copytree(solution, copy, ignore=ignore_patterns(*LEFT_BEHIND))
+    leave_out_reasons(copy / notebook.name)
     if fault := nbgrader_fault(solution.name, course):
         raise Refused(f"{notebook.as_posix()} is refused by nbgrader: {fault}")
     return course / "labs" / solution.name
+
+
+def leave_out_reasons(path: Path) -> None:
+    """Take out the cells that a learner sees when their own answer has passed."""
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    kept = [cell for cell in notebook["cells"] if REASONS not in cell["metadata"].get("tags", [])]
+    path.write_text(json.dumps({**notebook, "cells": kept}, indent=1), encoding="utf-8")
 
 
 def source_fault(path: Path) -> str | None:

@@ -5,11 +5,20 @@ from functools import wraps
 from threading import Barrier, BrokenBarrierError, Event
 
 from harness_zero import promises
-from harness_zero.desk import Broken, Desk, Play, asking, kinds
-from harness_zero.grading.checks import Exercise
+from harness_zero.desk import Broken, Desk, Play, as_text, asking, kinds
+from harness_zero.grading.diagnosis import (
+    Case,
+    every_call_is_answered_in_the_next_message,
+    results_stand_in_the_order_of_their_calls,
+    the_array_holds_what_the_model_said,
+    the_last_word_is_an_answer,
+)
+from harness_zero.grading.exercise import Exercise, Lab, Piece
 from harness_zero.messages import (
+    Block,
     Message,
     Reply,
+    pairing_fault,
     reply,
     said,
     shape_fault,
@@ -19,6 +28,8 @@ from harness_zero.messages import (
     tool_uses,
     user,
 )
+from harness_zero.models.scripted import scripted
+from harness_zero.watch import Recording, record
 
 Act = Callable[[Reply, dict], Message]
 Check = Callable[[Message, Message | None], str | None]
@@ -37,6 +48,15 @@ def around(act: Act) -> Play:
             messages.append(act(spoken, tools))
 
     return run
+
+
+def act_with(answer: Callable[[Block, dict], Block]) -> Act:
+    """An act step around the learner's way to answer one call."""
+
+    def act(reply: Reply, tools: dict) -> Message:
+        return user(*[answer(call, tools) for call in tool_uses(reply)])
+
+    return act
 
 
 def for_act(promise: Callable[[Play], None]) -> Callable[[Act], None]:
@@ -78,29 +98,29 @@ def a_message_that_asks_for_nothing_needs_no_answer(check: Check) -> None:
 
 def a_call_without_its_result_is_named(check: Check) -> None:
     """One of two is answered, or none is, or the array ends there."""
-    spoken = said(asking("a", "b"))
-    expect_named(check, spoken, user(tool_result("a", "1")), "b")
-    expect_named(check, spoken, user("thank you"), "a", "b")
-    expect_named(check, spoken, None, "a", "b")
+    spoken = said(asking("toolu_12", "toolu_34"))
+    expect_named(check, spoken, user(tool_result("toolu_12", "1")), "toolu_34")
+    expect_named(check, spoken, user("thank you"), "toolu_12", "toolu_34")
+    expect_named(check, spoken, None, "toolu_12", "toolu_34")
 
 
 def a_result_that_nobody_asked_for_is_named(check: Check) -> None:
     """A result needs its call in the message just before."""
-    strange = user(tool_result("a", "1"), tool_result("z", "26"))
-    expect_named(check, said(asking("a")), strange, "z")
-    expect_named(check, said(reply("hello")), user(tool_result("y", "25")), "y")
+    strange = user(tool_result("toolu_12", "1"), tool_result("toolu_98", "26"))
+    expect_named(check, said(asking("toolu_12")), strange, "toolu_98")
+    expect_named(check, said(reply("hello")), user(tool_result("toolu_97", "25")), "toolu_97")
 
 
 def a_call_answered_twice_is_a_fault(check: Check) -> None:
     """Exactly one result a call."""
-    twice = user(tool_result("a", "1"), tool_result("a", "1"))
-    expect_named(check, said(asking("a")), twice)
+    twice = user(tool_result("toolu_12", "1"), tool_result("toolu_12", "1"))
+    expect_named(check, said(asking("toolu_12")), twice, "toolu_12")
 
 
 def results_out_of_order_are_a_fault(check: Check) -> None:
     """The order of the calls is the order of the results."""
-    swapped = user(tool_result("b", "2"), tool_result("a", "1"))
-    expect_named(check, said(asking("a", "b")), swapped)
+    swapped = user(tool_result("toolu_34", "2"), tool_result("toolu_12", "1"))
+    expect_named(check, said(asking("toolu_12", "toolu_34")), swapped)
 
 
 WHY_NAMED = "the API refuses the whole request; know which call it was, before it is sent"
@@ -110,33 +130,35 @@ WHY_ORDER = "one result a call, in the order of the calls: then the same run giv
 def expect_none(check: Check, asking: Message, answering: Message | None, what: str) -> None:
     """The check must have nothing to say about this pair."""
     if (got := check(asking, answering)) is not None:
-        raise Broken(f"None for {what}", repr(got), "a check that cries wolf is soon switched off")
+        why, pair = "a check that cries wolf is soon switched off", [asking, answering]
+        raise Broken(f"None for {what}", repr(got), why, [each for each in pair if each])
 
 
 def expect_named(check: Check, asking: Message, answering: Message | None, *ids: str) -> None:
     """The check must say a sentence about this pair; if ids are at fault, one of them is in it."""
     got = check(asking, answering)
     if not isinstance(got, str) or not got or (ids and not any(id in got for id in ids)):
-        pair = ", ".join(kinds([m for m in (asking, answering) if m]))
+        messages = [each for each in (asking, answering) if each]
+        pair = ", ".join(kinds(messages))
         naming = f" that names {' or '.join(map(repr, ids))}" if ids else ""
         why = WHY_NAMED if ids else WHY_ORDER
-        raise Broken(f"a sentence{naming} about {pair}", repr(got), why)
+        raise Broken(f"a sentence{naming} about {pair}", repr(got), why, messages)
 
 
 def the_calls_run_at_the_same_time(act: Act) -> None:
-    """Three tools wait for each other: one after the other they would wait for ever."""
-    meeting = Barrier(3, timeout=0.5)
+    """Five tools wait for each other: one after the other they would wait for ever."""
+    meeting = Barrier(5, timeout=0.5)
 
     def meet(who: str) -> str:
         meeting.wait()
         return f"{who} was there"
 
-    calls = [tool_use(id, "meet", who=id) for id in ("a", "b", "c")]
+    calls = [tool_use(id, "meet", who=id) for id in "abcde"]
     try:
         act(reply(*calls), {"meet": meet})
     except BrokenBarrierError:
         raise Broken(
-            "three calls under way at once",
+            "five calls under way at once",
             "the first one waited for the others in vain",
             "calls of one reply do not wait for each other; the slowest sets the pace",
         ) from None
@@ -151,58 +173,141 @@ def they_are_delivered_in_call_order_whatever_order_they_finish_in(act: Act) -> 
         return f"{who} is done"
 
     calls = [tool_use(id, "take", who=id) for id in ("a", "b", "c")]
-    got = act(reply(*calls), {"take": take})
-    content = [(result["tool_use_id"], result["content"]) for result in tool_results(got)]
+    got = act(asked := reply(*calls), {"take": take})
+    content = [(result["tool_use_id"], as_text(result)) for result in tool_results(got)]
     if content != [(id, f"{id} is done") for id in ("a", "b", "c")]:
         expected, why = "the results of a, b, c in that order", "the same run gives the same array"
-        raise Broken(expected, repr(content), why)
+        raise Broken(expected, repr(content), why, [said(asked), got])
 
 
-ACT = (
+ANSWERED_IN_ORDER = (
     it_gives_back_one_message_of_the_user,
     for_act(promises.all_calls_of_a_reply_are_answered_in_one_message_in_call_order),
     for_act(promises.a_tool_gets_the_arguments_it_was_asked_with_and_its_output_becomes_text),
+    for_act(promises.a_result_that_worked_is_no_error),
+    for_act(promises.what_enters_the_array_is_a_message_and_no_more),
     for_act(promises.each_call_is_made_once),
 )
 
-EXERCISES = (
-    Exercise("act", "Answer every call", 10, 1, 3, ACT, "act(reply, tools)"),
-    Exercise(
-        "run",
-        "Close the loop",
-        15,
-        8,
-        5,
-        tuple(promise for stage, promise in promises.PROMISES if stage == 1),
-        "run(model, tools, prompt)",
+
+def last_first(model: Callable, tools: dict, prompt: str) -> list[Message]:
+    """A loop that hands over results as they arrive, here the last one first."""
+    messages = [user(prompt)]
+    while True:
+        spoken = model(messages)
+        messages.append(said(spoken))
+        if not tool_uses(spoken):
+            return messages
+        results = [
+            tool_result(call["id"], str(tools[call["name"]](**call["input"])))
+            for call in tool_uses(spoken)
+        ]
+        messages.append(user(*results[::-1]))
+
+
+def three_reports() -> Recording:
+    """A run that reads three reports at once, after two rounds of one call each."""
+    files = {"may.txt": "12 orders", "june.txt": "15 orders", "july.txt": "9 orders"}
+    tools: dict[str, Callable] = {
+        "list_files": lambda: "\n".join(files),
+        "read_file": lambda path: files[path],
+    }
+    script = scripted(
+        reply(tool_use("c1", "list_files")),
+        reply("I begin with May.", tool_use("c2", "read_file", path="may.txt")),
+        reply(*[tool_use(f"c{at}", "read_file", path=path) for at, path in enumerate(files, 3)]),
+        reply("June had the most orders: 15."),
+    )
+    return record(last_first, script, tools, "Which month had the most orders?")
+
+
+THREE_REPORTS = Case(
+    three_reports,
+    {
+        "a": the_last_word_is_an_answer,
+        "b": every_call_is_answered_in_the_next_message,
+        "c": results_stand_in_the_order_of_their_calls,
+        "d": the_array_holds_what_the_model_said,
+    },
+)
+
+ACT = Exercise(
+    name="act",
+    title="Answer every call",
+    minutes=10,
+    difficulty="easy",
+    lines=1,
+    points=3,
+    objectives=(1, 3),
+    takes="act(reply, tools)",
+    promises=ANSWERED_IN_ORDER,
+    piece=Piece("act", needs=("answer",), borrowed=act_with),
+)
+
+RUN = Exercise(
+    name="run",
+    title="Close the loop",
+    minutes=15,
+    difficulty="medium",
+    lines=8,
+    points=5,
+    objectives=(1, 3),
+    takes="run(model, tools, prompt)",
+    promises=tuple(promise for stage, promise in promises.PROMISES if stage == 1),
+    piece=Piece("run", needs=("act",), borrowed=around),
+)
+
+PAIRING_FAULT = Exercise(
+    name="pairing_fault",
+    title="Check the newest pair",
+    minutes=15,
+    difficulty="medium",
+    lines=10,
+    points=4,
+    objectives=(1,),
+    takes="pairing_fault(asking, answering)",
+    promises=(
+        a_whole_pair_has_no_fault,
+        a_message_that_asks_for_nothing_needs_no_answer,
+        a_call_without_its_result_is_named,
+        a_result_that_nobody_asked_for_is_named,
+        a_call_answered_twice_is_a_fault,
+        results_out_of_order_are_a_fault,
     ),
-    Exercise(
-        "pairing_fault",
-        "Check the newest pair",
-        15,
-        10,
-        4,
-        (
-            a_whole_pair_has_no_fault,
-            a_message_that_asks_for_nothing_needs_no_answer,
-            a_call_without_its_result_is_named,
-            a_result_that_nobody_asked_for_is_named,
-            a_call_answered_twice_is_a_fault,
-            results_out_of_order_are_a_fault,
-        ),
-        "pairing_fault(asking, answering)",
+    piece=Piece("pairing_fault", borrowed=lambda: pairing_fault),
+)
+
+ACT_AT_ONCE = Exercise(
+    name="act_at_once",
+    title="Run them at once, deliver them together",
+    minutes=15,
+    difficulty="hard",
+    lines=4,
+    points=3,
+    objectives=(3,),
+    takes="act_at_once(reply, tools)",
+    promises=(
+        *ANSWERED_IN_ORDER,
+        the_calls_run_at_the_same_time,
+        they_are_delivered_in_call_order_whatever_order_they_finish_in,
     ),
-    Exercise(
-        "act_at_once",
-        "Run them at once, deliver them together",
-        15,
-        4,
-        3,
-        (
-            *ACT,
-            the_calls_run_at_the_same_time,
-            they_are_delivered_in_call_order_whatever_order_they_finish_in,
-        ),
-        "act_at_once(reply, tools)",
-    ),
+)
+
+LATE_RESULTS = Exercise(
+    name="late_results",
+    title="The same run twice, two different arrays",
+    minutes=5,
+    difficulty="medium",
+    lines=1,
+    points=2,
+    objectives=(1,),
+    takes="late_results()",
+    promises=THREE_REPORTS.promises(),
+    case=THREE_REPORTS,
+)
+
+LAB = Lab(
+    "01_structural_stop",
+    "The structural stop",
+    (ACT, RUN, PAIRING_FAULT, LATE_RESULTS, ACT_AT_ONCE),
 )

@@ -17,6 +17,7 @@ from tempfile import TemporaryDirectory
 
 from harness_zero.grading import quick_nbformat  # noqa: F401  (comes before nbformat)
 from harness_zero.grading.holes import Refused, release
+from harness_zero.grading.rubric import rubric
 from harness_zero.grading.staleness import staleness
 
 NEEDS = ("nbformat", "nbclient", "nbgrader")
@@ -51,6 +52,8 @@ def update(course: Path, check: bool) -> Iterator[str]:
             fault = str(lab) if isinstance(lab, Refused) else settle(lab, course, check)
             if fault:
                 yield fault
+    if fault := settle_rubric(course / "docs" / "rubric.md", check):
+        yield fault
 
 
 def strays(course: Path) -> list[str]:
@@ -89,6 +92,16 @@ def settle(lab: Path, course: Path, check: bool) -> str:
         rmtree(there, ignore_errors=True)
         copytree(lab, there)
     print(f"labs/{lab.name} {'written' if difference else 'is up to date'}")
+    return ""
+
+
+def settle_rubric(page: Path, check: bool) -> str:
+    """Write the rubric anew, or say that it is stale; a course without docs/ has none."""
+    if not page.parent.is_dir() or (page.exists() and page.read_text("utf-8") == rubric()):
+        return ""
+    if check:
+        return "docs/rubric.md is stale. `make labs` writes it anew."
+    page.write_text(rubric(), encoding="utf-8")
     return ""
 
 

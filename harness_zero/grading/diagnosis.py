@@ -1,0 +1,122 @@
+"""Exercises in which a run went wrong: which promise broke, and at which message?
+
+The right answer is no constant. Each promise says of any run where it first broke, and of the
+promises that a case offers exactly one did.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from harness_zero.brief import brief
+from harness_zero.desk import Broken
+from harness_zero.messages import said, tool_results, tool_uses
+from harness_zero.watch import Recording
+
+Broke = Callable[[Recording], int | None]  # the number of the first message that breaks it
+Diagnose = Callable[[], tuple[str, int]]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A run that went wrong, and the promises to choose from, each under a letter."""
+
+    play: Callable[[], Recording]  # the same run every time
+    choices: dict[str, Broke]
+
+    def lines(self) -> list[str]:
+        """The promises as the notebook lists them."""
+        told = [f"  {letter}  {sentence(broke)}" for letter, broke in self.choices.items()]
+        return ["Which promise broke, and at which message?", *told]
+
+    def right(self) -> tuple[str, int]:
+        """The promise that broke, and the number of the message where it first did."""
+        run = self.play()
+        broken = {letter: broke(run) for letter, broke in self.choices.items()}
+        ((letter, at),) = [(letter, at) for letter, at in broken.items() if at is not None]
+        return letter, at
+
+    def promises(self) -> tuple[Callable[[Diagnose], None], ...]:
+        """What a diagnosis of this case promises."""
+
+        def it_is_a_letter_and_the_number_of_a_message(diagnose: Diagnose) -> None:
+            last = len(self.play().messages) - 1
+            if not is_diagnosis(got := diagnose(), self.choices, last):
+                expected = f"a letter of {', '.join(self.choices)} and a number from 0 to {last}"
+                raise Broken(
+                    expected, brief(got, 120), 'a diagnosis looks like this: return "x", 7'
+                )
+
+        def the_promise_is_the_one_that_broke(diagnose: Diagnose) -> None:
+            letter, _ = diagnose()
+            if letter != self.right()[0]:
+                got = f"{letter}: {sentence(self.choices[letter])}"
+                why = "the run keeps that promise from its first message to its last"
+                raise Broken("the promise that the run broke", got, why)
+
+        def the_message_is_the_one_where_it_broke(diagnose: Diagnose) -> None:
+            (_, at), (_, right) = diagnose(), self.right()
+            if at != right:
+                late, early = "it is broken by then; look further up", "so far it holds; look down"
+                why = late if at > right else early
+                raise Broken("the first message that breaks it", f"message {at}", why)
+
+        return (
+            it_is_a_letter_and_the_number_of_a_message,
+            the_promise_is_the_one_that_broke,
+            the_message_is_the_one_where_it_broke,
+        )
+
+
+def is_diagnosis(given: Any, choices: dict[str, Broke], last: int) -> bool:
+    """Whether this is a letter of the list and the number of a message."""
+    if not isinstance(given, tuple) or len(given) != 2:
+        return False
+    letter, at = given
+    return isinstance(letter, str) and letter in choices and type(at) is int and 0 <= at <= last
+
+
+def sentence(promise: Callable) -> str:
+    """A promise in words."""
+    return promise.__name__.replace("_", " ")
+
+
+def the_roles_take_turns(run: Recording) -> int | None:
+    """No two messages of the same role in a row."""
+    roles = [message["role"] for message in run.messages]
+    return next((at for at, (one, next_) in enumerate(pairwise(roles), 1) if one == next_), None)
+
+
+def the_last_word_is_an_answer(run: Recording) -> int | None:
+    """The run goes on until the model asks for nothing."""
+    last = run.messages[-1]
+    return None if last["role"] == "assistant" and not tool_uses(last) else len(run.messages) - 1
+
+
+def every_call_is_answered_in_the_next_message(run: Recording) -> int | None:
+    """No call without a result, no result without a call."""
+    return first_odd(run, lambda asked, answered: sorted(asked) == sorted(answered))
+
+
+def results_stand_in_the_order_of_their_calls(run: Recording) -> int | None:
+    """First asked, first in the message."""
+    return first_odd(run, lambda asked, answered: asked == answered)
+
+
+def first_odd(run: Recording, fits: Callable[[list[str], list[str]], bool]) -> int | None:
+    """The first message whose results do not fit the calls of the one before."""
+    for at, (asking, answering) in enumerate(pairwise(run.messages), 1):
+        asked = [call["id"] for call in tool_uses(asking)]
+        if not fits(asked, [result["tool_use_id"] for result in tool_results(answering)]):
+            return at
+    return None
+
+
+def the_array_holds_what_the_model_said(run: Recording) -> int | None:
+    """Every reply, whole."""
+    spoken = iter(map(said, run.replies))
+    for at, message in enumerate(run.messages):
+        if message["role"] == "assistant" and message != next(spoken, None):
+            return at
+    return None

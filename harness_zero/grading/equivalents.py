@@ -1,0 +1,60 @@
+"""The mutants that earn full marks, and rightly: each change, and why no promise forbids it.
+
+They are named as `make mutants` prints them. A mutant that shows a weak check has no place
+here; it gets a promise that catches it.
+"""
+
+NEXT = "The sentences after it name an id at fault too: the last one names all ids of both sides."
+ONE_IS_ENOUGH = "One id at fault is enough to go by, here or in the last sentence, which names all."
+ANY_ORDER = "The order in which a sentence names its ids tells nothing, so it is free."
+ANY_SIGN = "What stands between two ids in a sentence is free."
+BOTH_SIDES = "Twice or out of order: the ids at fault stand on both sides, and one is left."
+NOT_READ = "The id is named; what a sentence says of it is not read, or good ones would be refused."
+
+EQUIVALENTS: dict[str, dict[str, str]] = {
+    "pairing_fault": {
+        'asked = [call["id"] for call in tool_uses(asking)] ⇄ answered = [result["tool_use_id"] '
+        "for result in tool_results(answering)] if answering else []": (
+            "Neither list is made of the other, so either can come first."
+        ),
+        "if asked == answered: ⇄ if missing := [id for id in asked if id not in answered]:": (
+            "Of two lists that are equal no id is missing in either, so None is given back anyway."
+        ),
+        "if missing := [id for id in asked if id not in answered]: ⇄ "
+        "if strangers := [id for id in answered if id not in asked]:": (
+            "Where a call is not answered and a stranger is, either may be told first."
+        ),
+        "if strangers := [id for id in answered if id not in asked]: ⇄ "
+        "return f\"asked for {', '.join(asked)}, answered {', '.join(answered)}: "
+        'twice, or out of order"': NEXT,
+        "if «missing := [id for id in asked if id not in answered] → False»:": NEXT,
+        "if missing := [id for id in asked if «id not in answered → False»]:": NEXT,
+        "«return f\"not answered: {', '.join(missing)}\" → pass»": NEXT,
+        "if missing := [id for id in «asked → (asked)[::-1]» if id not in answered]:": ANY_ORDER,
+        "if missing := [id for id in «asked → (asked)[:1]» if id not in answered]:": ONE_IS_ENOUGH,
+        "if missing := [id for id in «asked → (asked)[1:]» if id not in answered]:": ONE_IS_ENOUGH,
+        "return f\"not answered: {'«,  → XX, XX»'.join(missing)}\"": ANY_SIGN,
+        "if «strangers := [id for id in answered if id not in asked] → False»:": NEXT,
+        "if strangers := [id for id in answered if «id not in asked → False»]:": NEXT,
+        "«return f\"answered but not asked for: {', '.join(strangers)}\" → pass»": NEXT,
+        "if strangers := [id for id in answered if «id not in asked → True»]:": NOT_READ,
+        "if strangers := [id for id in «answered → (answered)[::-1]» if id not in asked]:": (
+            ANY_ORDER
+        ),
+        "if strangers := [id for id in «answered → (answered)[:1]» if id not in asked]:": (
+            ONE_IS_ENOUGH
+        ),
+        "if strangers := [id for id in «answered → (answered)[1:]» if id not in asked]:": (
+            ONE_IS_ENOUGH
+        ),
+        "return f\"answered but not asked for: {'«,  → XX, XX»'.join(strangers)}\"": ANY_SIGN,
+        "return f\"asked for «{', '.join(asked)} → », answered {', '.join(answered)}: "
+        'twice, or out of order"': BOTH_SIDES,
+        "return f\"asked for {', '.join(asked)}, answered «{', '.join(answered)} → »: "
+        'twice, or out of order"': BOTH_SIDES,
+        "return f\"asked for {'«,  → XX, XX»'.join(asked)}, answered {', '.join(answered)}: "
+        'twice, or out of order"': ANY_SIGN,
+        "return f\"asked for {', '.join(asked)}, answered {'«,  → XX, XX»'.join(answered)}: "
+        'twice, or out of order"': ANY_SIGN,
+    },
+}
