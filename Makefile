@@ -3,9 +3,10 @@
 PYTHON ?= python3
 LAB_ARGS ?=
 FILES ?=
+EXERCISES ?=
 TESTS ?= $(wildcard tests chapters labs solutions)
 
-.PHONY: lab test check labs notebooks bench clean help begin-again
+.PHONY: lab test check mutants labs notebooks bench clean help begin-again
 .NOTPARALLEL:
 
 # A .venv is sound if its Python runs and has pip, it was made in this folder, and nothing cut it short.
@@ -26,6 +27,9 @@ check: .venv/authors  ## lint, format and types
 	.venv/bin/ruff format --check
 	.venv/bin/mypy
 
+mutants: .venv/authors  ## try the labs' checks on solutions with one thing wrong (some of them: EXERCISES="act run")
+	.venv/bin/python -m harness_zero.grading.mutants $(EXERCISES)
+
 labs: .venv/authors   ## generate labs/ from solutions/
 	.venv/bin/python -m harness_zero.grading.labs
 
@@ -40,7 +44,7 @@ clean:                ## remove .venv, to set it up with another PYTHON; workspa
 	rm -rf .venv
 
 help:                 ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-6s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' Makefile
 
 # The set-up leaves a stamp named after the extra of pyproject.toml that it installed.
 # Authors get all that the course needs, so their set-up leaves both stamps.
