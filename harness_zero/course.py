@@ -11,7 +11,8 @@ import hashlib
 import itertools
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -98,11 +99,81 @@ def offer(name: str, content: bytes, copy: Path, record: dict[str, Entry], laid:
             return
 
 
-def names_beside(name: str) -> Iterator[str]:
+def names_beside(name: str, mark: str = "new") -> Iterator[str]:
     """s1.ipynb → s1.new.ipynb, s1.new2.ipynb, …"""
     path = PurePosixPath(name)
     for number in itertools.chain([""], itertools.count(2)):
-        yield str(path.with_name(f"{path.stem}.new{number}{path.suffix}"))
+        yield str(path.with_name(f"{path.stem}.{mark}{number}{path.suffix}"))
+
+
+def reset(source: Path, copy: Path, lab: str) -> dict[str, str]:
+    """Bring a lab's files back as they are shipped: all that are not, or none if it fails.
+
+    Gives back their names, each with the name under which what stood there is kept.
+    """
+    refuse_unfit(source, copy)
+    try:
+        ours = [name for name in shipped(source) if name.startswith(f"labs/{lab}/")]
+        if not ours:
+            raise NotLaid(f"No lab {lab} lies in {source}; git status may say why.")
+        fresh = {name: as_shipped(source / name) for name in ours}
+        for name in ours:
+            refuse_links(copy, name)
+        changed = {name: fresh[name] for name in ours if not is_fresh(copy / name, fresh[name])}
+        return exchange(copy, changed) if changed else {}
+    except OSError as fault:
+        raise NotLaid(in_words(fault, copy)) from fault
+
+
+def is_fresh(here: Path, content: bytes) -> bool:
+    """Whether a file holds the words that we ship, and nothing that they gave when they ran."""
+    if here.is_symlink() or not here.is_file():
+        return False
+    found = here.read_bytes()
+    if found == content or not here.name.endswith(".ipynb"):
+        return found == content
+    return words(here.name, found) == words(here.name, content) and not has_run(found)
+
+
+def has_run(content: bytes) -> bool:
+    """Whether a notebook shows that a cell of it was run."""
+    cells = json.loads(content)["cells"]
+    return any(cell.get("outputs") or cell.get("execution_count") for cell in cells)
+
+
+def exchange(copy: Path, fresh: Mapping[str, bytes]) -> dict[str, str]:
+    """Lay files down and keep what stood in their places beside them: of all of them or of none."""
+    record, kept = remembered(copy), {}
+    with ExitStack() as tidy, ExitStack() as undo:
+        # all are written before one is moved, so that a disk that is full moves nothing
+        drafts = {name: draft(copy / name, content, tidy) for name, content in fresh.items()}
+        for name, content in fresh.items():
+            kept[name] = keep_beside(copy, name, undo)
+            os.replace(drafts[name], copy / name)
+            record[name] = entry_of(name, content)
+        remember(copy, record)
+        undo.pop_all()
+    return kept
+
+
+def keep_beside(copy: Path, name: str, undo: ExitStack) -> str:
+    """Move what stands in a place beside it, until that is undone; its new name, if any."""
+    here = copy / name
+    if not os.path.lexists(here):
+        undo.callback(here.unlink, missing_ok=True)
+        return ""
+    if here.is_dir() and not here.is_symlink():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), here)
+    beside = next(n for n in names_beside(name, "old") if not os.path.lexists(copy / n))
+    undo.callback(put_back, copy / beside, here)
+    os.rename(here, copy / beside)
+    return beside
+
+
+def put_back(beside: Path, here: Path) -> None:
+    """Undo a move, if it was made."""
+    if os.path.lexists(beside):
+        os.replace(beside, here)
 
 
 def shipped(source: Path) -> Iterator[str]:
@@ -186,13 +257,17 @@ def remember(copy: Path, record: dict[str, Entry]) -> None:
 
 def put(path: Path, content: bytes) -> None:
     """Write all of a file or none of it, whatever happens in between."""
+    with ExitStack() as tidy:
+        os.replace(draft(path, content, tidy), path)
+
+
+def draft(path: Path, content: bytes, tidy: ExitStack) -> Path:
+    """Write a file down beside its place; where it has not taken it by then, it is tidied away."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
     path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        draft.write_bytes(content)
-        os.replace(draft, path)
-    finally:
-        draft.unlink(missing_ok=True)
+    tidy.callback(beside.unlink, missing_ok=True)
+    beside.write_bytes(content)
+    return beside
 
 
 def refuse_unfit(source: Path, copy: Path) -> None:
@@ -231,3 +306,16 @@ def told(laid: Laid, folder: str) -> str:
     by_name = beside if laid.first else parts | beside
     lines = [f"  {what}: {name}" for what, names in by_name.items() for name in names]
     return "\n".join([f"{folder} is ready: {', '.join(counts) or 'nothing new'}.", *lines])
+
+
+def brought_back(kept: Mapping[str, str], lab: str, folder: str) -> str:
+    """What a reset did, for the learner."""
+    if not kept:
+        return f"Nothing is changed in {folder}labs/{lab}/, so nothing was moved."
+    lines = [
+        f"{folder}{name} is as it is shipped."
+        + (f" Yours is kept in {folder}{beside}." if beside else "")
+        for name, beside in kept.items()
+    ]
+    reload = "If it is open in JupyterLab, reload it: File → Reload Notebook from Disk."
+    return "\n".join([*lines, reload])
