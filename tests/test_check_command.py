@@ -19,7 +19,7 @@ from harness_zero.grading.exercise import Exercise, Lab
 from harness_zero.progress import progress
 
 ROOT = Path(__file__).parents[1]
-PATIENCE = 0.3
+IMPATIENT = 0.3  # seconds, for cells that would run for ever
 
 
 def it_doubles(double):
@@ -80,13 +80,13 @@ def copy(tmp_path):
 def checked(copy):
     """Check a lab of some cells: whether all passes, and the lines that are told."""
 
-    def checked(*cells):
+    def checked(*cells, patience=60):
         cells = [cell if isinstance(cell, dict) else code(cell) for cell in cells]
         notebook = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
         path = copy / "labs/01_small/01_small.ipynb"
         path.write_text(json.dumps(notebook), encoding="utf-8")
         told = []
-        return check_lab(copy, LAB, told.append, PATIENCE), "\n".join(told).split("\n")
+        return check_lab(copy, LAB, told.append, patience), "\n".join(told).split("\n")
 
     return checked
 
@@ -117,7 +117,7 @@ def test_an_answer_that_breaks_a_promise_is_told_what_was_expected(checked):
 def test_a_hole_is_no_fault_and_not_done_yet(checked):
     passes, told = checked(HOLE, "double(1)", GREETS)
     assert not passes
-    assert told[0].startswith("Twice: not done yet. There is a hole in double")
+    assert told[0].startswith("Twice: not done yet.")
     assert told[1:] == ["", *PASSES[4:7], "1 of 2 exercises pass, 4 of 7 points by visible checks."]
 
 
@@ -225,7 +225,8 @@ MISTAKES = {
 
 @pytest.mark.parametrize("mistake", MISTAKES, ids=repr)
 def test_a_cell_that_goes_wrong_is_told_in_a_line_and_the_next_ones_run(checked, mistake):
-    passes, told = checked(RIGHT, mistake, GREETS)
+    patience = IMPATIENT if MISTAKES[mistake] == ENDLESS else 60
+    passes, told = checked(RIGHT, mistake, GREETS, patience=patience)
     line = mistake.strip().split("\n")[0]
     assert told == [f"code cell 2 ({line}): {MISTAKES[mistake]}", "", *PASSES]
     assert passes
@@ -405,6 +406,12 @@ def test_the_exit_code_is_0_when_all_pass_and_progress_shows_it(mine):
     shown = harness_zero("progress", cwd=mine).stdout.splitlines()
     passing, _, number, *_ = told.stdout.splitlines()[-1].split()
     assert f"  {passing} of {number}  " in shown[1] and passing == number
+
+
+def test_an_answer_that_passes_goes_into_the_learners_harness_as_it_does_in_a_notebook(mine):
+    solved(mine)
+    assert "my_harness/answer.py is yours now." in harness_zero("check", "0", cwd=mine).stdout
+    assert "def answer(" in (mine / "my_harness/answer.py").read_text("utf-8")
 
 
 @pytest.mark.parametrize("lab", ["", "9", "00_one", "../00_one_call"])

@@ -169,4 +169,5 @@ def paragraphs(*sentences: str, to: Step | None = None, words: str = "", folder:
 
 def link(to: Step, words: str) -> str:
     """A link from a notebook in chapters/ to another one of the course."""
-    return f'<a href="../{to.path}">{words}</a>'
+    folder, _, name = to.path.partition("/")
+    return f'<a href="{name if folder == "chapters" else f"../{to.path}"}">{words}</a>'
