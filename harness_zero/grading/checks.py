@@ -29,6 +29,7 @@ class Finding:
     got: str = ""
     why: str = ""
     printed: str = ""  # the beginning of what the answer printed meanwhile
+    raised: bool = False  # an exception came, and no value
     case: Any = field(default=None, compare=False)  # the run, or the array, that shows it
 
 
@@ -99,8 +100,9 @@ def finding(promise: Callable[[Any], None], answer: Any) -> Finding:
         found = tried(promise, answer)
     if found.state == "broken" and used and used[-1].sent:
         desk = used[-1]
-        fault = f"{found.promise}: expected {found.expected}; got {found.got}"
-        found = replace(found, case=Recording(desk.array(), desk.replies, desk.label, "", fault))
+        told = f"{found.promise}: expected {found.expected}; got {found.got}"
+        why, fault = ("", told) if found.raised else (told, "")
+        found = replace(found, case=Recording(desk.array(), desk.replies, desk.label, why, fault))
     return replace(found, printed=hush.text)
 
 
@@ -118,7 +120,7 @@ def tried(promise: Callable[[Any], None], answer: Any) -> Finding:
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt):
             raise
-        return Finding(sentence, "broken", *in_words(error, answer))
+        return Finding(sentence, "broken", *in_words(error, answer), raised=True)
     return Finding(sentence, "kept")
 
 

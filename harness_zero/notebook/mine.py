@@ -10,6 +10,7 @@ from harness_zero.notebook.faces import Shown, coloured, fold
 from harness_zero.progress import copy_around
 
 HEADS = ("piece", "whose", "from")
+LEFT = ' style="text-align: left"'
 
 
 def mine() -> Shown:
@@ -47,9 +48,10 @@ def count(rows: list[tuple[str, str, str]]) -> str:
 
 def page(rows: list[tuple[str, str, str]], sources: Mapping[str, str]) -> str:
     """The pieces as a table; the learner's own can be unfolded."""
-    heads = "".join(f'<th scope="col">{head}</th>' for head in HEADS)
+    heads = "".join(f'<th scope="col"{LEFT}>{head}</th>' for head in HEADS)
     body = "".join(
-        f"<tr><td>{name_of(name, sources)}</td><td>{whose}</td><td>{escape(origin)}</td></tr>"
+        f"<tr><td{LEFT}>{name_of(name, sources)}</td><td{LEFT}>{whose}</td>"
+        f"<td{LEFT}>{escape(origin)}</td></tr>"
         for name, whose, origin in rows
     )
     return (
