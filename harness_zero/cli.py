@@ -5,28 +5,37 @@ A verb imports what it needs when it runs, so that --help answers at once.
 
 from __future__ import annotations
 
+import os
 import sys
 from io import TextIOWrapper
-from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING
 
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
-    from threading import Thread
+    from collections.abc import Iterable
 
+    from harness_zero.attendant import Report
     from harness_zero.grading.exercise import Lab
-
-elsewhere = click.option(
-    "--to", "folder", type=click.Path(path_type=Path), help="A folder other than workspace/."
-)
 
 
 class Misnamed(click.ClickException):
     """What was named is not there; the sentence says what is."""
 
     exit_code = 2
+
+
+def named(context: click.Context, option: click.Parameter, folder: str | None) -> Path | None:
+    """The folder that was named; no name is none, and not the folder that one is in."""
+    if folder == "":
+        raise Misnamed("The folder after --to is empty: name one.")
+    return None if folder is None else Path(folder)
+
+
+elsewhere = click.option(
+    "--to", "folder", callback=named, metavar="PATH", help="A folder other than workspace/."
+)
 
 
 @click.group()
@@ -69,7 +78,7 @@ def progress(folder: Path | None) -> None:
 
     spell_out()
     copy = copy_at(folder)
-    click.echo(as_text(noted(copy), chapters_in(copy), LABS, shown(copy)))
+    tell(as_text(noted(copy), chapters_in(copy), LABS, shown(copy), copy))
 
 
 @main.command()
@@ -87,7 +96,7 @@ def reset(folder: Path | None, name: str) -> None:
     spell_out()
     lab, copy = lab_called(name, LABS.values()), copy_at(folder)
     try:
-        click.echo(brought_back(bring_back(checkout(), copy, lab.name), lab.name, shown(copy)))
+        tell(brought_back(bring_back(checkout(), copy, lab.name), lab.name, shown(copy)))
     except NotLaid as reason:
         raise click.ClickException(str(reason)) from reason
 
@@ -99,19 +108,21 @@ def check(folder: Path | None, name: str) -> None:
     """Run your answers to a lab and hold them to the visible checks.
 
     LAB is its number or its name: 1, 01 or 01_structural_stop. The exit code is 0 if all
-    exercises pass, 1 if not, and 2 if there is no such lab.
+    exercises pass, 1 if not, and 2 if there is no such lab. A cell has 10 seconds; one that
+    cannot be stopped then ends the check.
     """
-    from threading import enumerate as threads
-
+    from harness_zero.attendant import NotEnded, attended
     from harness_zero.grading.exercises import LABS
 
     spell_out()
-    ours = threads()
+    lab, copy = lab_called(name, LABS.values()), copy_at(folder)
+    give_up_when_ended()
     try:
-        code = checked(lab_called(name, LABS.values()), copy_at(folder))
-    except KeyboardInterrupt:
-        code = 130
-    leave(code, ours)
+        code = attended(lambda report: answered(lab, copy, report), warn)
+    except NotEnded as reason:
+        warn(str(reason))
+        code = reason.code
+    sys.exit(code)
 
 
 @main.command()
@@ -153,17 +164,10 @@ def played(
     prompt: str, folder: Path, number: int, project: str, offline: bool, mine: Path | None
 ) -> int:
     """Play a turn; a fault of the set-up is one sentence."""
-    import signal
-
     from harness_zero.faults import SetupFault
     from harness_zero.terminal import play
 
-    def give_up(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    for name in ("SIGTERM", "SIGHUP"):  # ended from outside: what runs is ended and kept first
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), give_up)
+    give_up_when_ended()
     if not prompt.strip():
         raise click.ClickException("The prompt is empty: say what is to be done.")
     spell_out()
@@ -173,26 +177,58 @@ def played(
         raise click.ClickException(str(fault)) from fault
 
 
-def checked(lab: Lab, copy: Path) -> int:
+def give_up_when_ended() -> None:
+    """What is ended from outside ends and keeps first what it runs, as after Ctrl+C."""
+    import signal
+
+    def give_up(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    for name in ("SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), give_up)
+
+
+def answered(lab: Lab, copy: Path, report: Report) -> int:
+    """Check a lab's answers; the exit code, also of what is refused in a sentence."""
+    try:
+        return checked(lab, copy, report)
+    except click.ClickException as reason:
+        reason.show()
+        return reason.exit_code
+
+
+def checked(lab: Lab, copy: Path, report: Report) -> int:
     """Check a lab's answers; the exit code. Without a notebook it is one sentence."""
-    from harness_zero.grading.answers import NoAnswers, check_lab
+    from harness_zero.grading import answers
     from harness_zero.watch import printable
 
+    def say(line: str) -> None:
+        tell(printable(line))
+
     try:
-        return 0 if check_lab(copy, lab, lambda line: click.echo(printable(line))) else 1
-    except NoAnswers as reason:
+        return 0 if answers.check_lab(copy, lab, say, answers.PATIENCE, report) else 1
+    except answers.NoAnswers as reason:
         raise click.ClickException(str(reason)) from reason
 
 
-def leave(code: int, ours: Collection[Thread]) -> NoReturn:
-    """End with this exit code, also if a learner's thread is still at work."""
-    import os
-    from threading import enumerate as threads
+def tell(text: str) -> None:
+    """Print it; where nothing can be written any more, that is a sentence."""
+    try:
+        click.echo(text)
+    except BrokenPipeError:
+        raise
+    except OSError as fault:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # for what is still to be written at the end
+        said = f"What there is to say cannot be written ({fault.strerror})."
+        raise click.ClickException(said) from fault
 
-    if any(not thread.daemon for thread in threads() if thread not in ours):
-        sys.stdout.flush()
-        os._exit(code)
-    sys.exit(code)
+
+def warn(sentence: str) -> None:
+    """Say it where it does not mix with what is asked for, with nothing that moves the cursor."""
+    from harness_zero.watch import printable
+
+    click.echo(printable(sentence), err=True)
 
 
 def spell_out() -> None:
@@ -204,8 +240,8 @@ def spell_out() -> None:
 
 def lab_called(name: str, labs: Iterable[Lab]) -> Lab:
     """The lab of this name or number."""
-    labs = [*labs]
-    found = [lab for lab in labs if name in (lab.name, lab.name[:2], str(int(lab.name[:2])))]
+    labs, last = [*labs], PurePath(name).name.removesuffix(".ipynb")
+    found = [lab for lab in labs if last in (lab.name, lab.name[:2], str(int(lab.name[:2])))]
     if len(found) == 1:
         return found[0]
     names = ", ".join(lab.name for lab in found or labs)
@@ -217,18 +253,34 @@ def lab_called(name: str, labs: Iterable[Lab]) -> Lab:
 def copy_at(folder: Path | None) -> Path:
     """The copy of the course that is meant: the one named, the one around here, or workspace/."""
     from harness_zero.course import NotLaid, checkout
-    from harness_zero.progress import copy_around, is_copy
+    from harness_zero.progress import copy_around, is_copy, lost_record
 
+    here = in_full(folder or Path())
     try:
-        copy = (folder or copy_around(Path.cwd()) or checkout() / "workspace").absolute()
+        copy = here if folder else copy_around(here) or checkout() / "workspace"
+    except NotLaid as reason:
+        raise click.ClickException(lost_record(here) or str(reason)) from reason
+    if not is_copy(copy):
+        raise Misnamed(lost_record(here) or no_copy(copy, folder))
+    return copy
+
+
+def no_copy(copy: Path, named: Path | None) -> str:
+    """That there is no copy here, and what makes one."""
+    from shlex import quote
+
+    if copy.exists() and not copy.is_dir():
+        return f"{copy} is a file: name the folder of your copy."
+    make = f"harness-zero start --to {quote(str(named))}" if named else "make lab"
+    return f"There is no copy of the course in {shown(copy)}: {make} makes one."
+
+
+def in_full(folder: Path) -> Path:
+    """A folder by its whole name."""
+    try:
+        return Path(os.path.abspath(folder))
     except FileNotFoundError:
         raise Misnamed("The folder that you are in is gone: cd to another one.") from None
-    except NotLaid as reason:
-        raise click.ClickException(str(reason)) from reason
-    if not is_copy(copy):
-        make = f"harness-zero start --to {folder}" if folder else "make lab"
-        raise Misnamed(f"There is no copy of the course in {shown(copy)}: {make} makes one.")
-    return copy
 
 
 def lay_copy(folder: Path | None) -> Path:
@@ -236,19 +288,33 @@ def lay_copy(folder: Path | None) -> Path:
     from harness_zero.course import NotLaid, checkout, lay, told
 
     try:
-        if folder is not None and not folder.name:
-            raise NotLaid("The folder after --to is empty: name one.")
         source = checkout()
-        copy = (folder or source / "workspace").absolute()
-        click.echo(told(lay(source, copy), shown(copy)))
+        copy = in_full(folder) if folder else source / "workspace"
+        tell(told(lay(source, copy), shown(copy)))
+        begin_package(copy)
     except NotLaid as reason:
         raise click.ClickException(str(reason)) from reason
     return copy
 
 
+def begin_package(copy: Path) -> None:
+    """Lay down the page of my_harness/, so that it can be imported from the first day on."""
+    from harness_zero.mine import HarnessFault, write_page
+
+    try:
+        write_page(copy)
+    except HarnessFault as fault:
+        tell(str(fault))
+    except OSError as fault:
+        tell(f"my_harness/ cannot be written ({fault.strerror}).")
+
+
 def shown(folder: Path) -> str:
     """A folder as one would type it here."""
-    here = Path.cwd()
+    try:
+        here = Path.cwd()
+    except FileNotFoundError:  # it is gone
+        return f"{folder}/"
     return f"{folder.relative_to(here) if folder.is_relative_to(here) else folder}/"
 
 

@@ -12,7 +12,7 @@ import itertools
 import json
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -21,6 +21,7 @@ FOLDERS = ("chapters", "labs", "docs")
 THE_COURSE = {*FOLDERS, "solutions", "harness_zero", "tests", "benchmarks", ".git", ".venv", ".ci"}
 OURS = ".harness_zero"  # the folder in the copy that holds what we remember
 ELSEWHERE = "Move it away, or name another folder with --to."
+IN_THE_WAY = (errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.ENOTEMPTY)
 
 Entry = dict[str, str]  # of one file as it was laid down: a digest of all of it, and of its words
 
@@ -59,7 +60,8 @@ def lay(source: Path, copy: Path) -> Laid:
         finally:
             remember(copy, record)
     except OSError as fault:
-        raise NotLaid(in_words(fault, copy)) from fault
+        cures = ELSEWHERE, "Name another folder with --to."
+        raise NotLaid(in_words(fault, copy, *cures)) from fault
     except RuntimeError as fault:  # a link that leads round in a circle
         raise NotLaid(f"{copy} cannot be used ({fault}). {ELSEWHERE}") from fault
     return laid
@@ -122,17 +124,36 @@ def reset(source: Path, copy: Path, lab: str) -> dict[str, str]:
         changed = {name: fresh[name] for name in ours if not is_fresh(copy / name, fresh[name])}
         return exchange(copy, changed) if changed else {}
     except OSError as fault:
-        raise NotLaid(in_words(fault, copy)) from fault
+        cures = "Move it away.", "See to it that it can be written."
+        raise NotLaid(in_words(fault, copy, *cures)) from fault
 
 
 def is_fresh(here: Path, content: bytes) -> bool:
-    """Whether a file holds the words that we ship, and nothing that they gave when they ran."""
+    """Whether a file holds the words and marks that we ship, and nothing that they gave."""
     if here.is_symlink() or not here.is_file():
         return False
     found = here.read_bytes()
     if found == content or not here.name.endswith(".ipynb"):
         return found == content
-    return words(here.name, found) == words(here.name, content) and not has_run(found)
+    if words(here.name, found) != words(here.name, content):
+        return False
+    return marks(found) == marks(content) and not has_run(found)
+
+
+def marks(content: bytes) -> Any:
+    """What a notebook says to the tools of the course: its kernel, and each cell's tags and grade.
+
+    What else stands in its metadata Jupyter writes by itself when it saves.
+    """
+    notebook = json.loads(content)
+    try:
+        kernel = notebook["metadata"].get("kernelspec", {}).get("name")
+        metadata = [
+            cell["metadata"] for cell in notebook["cells"] if "".join(cell["source"]).strip()
+        ]
+        return kernel, [(sorted(each.get("tags", [])), each.get("nbgrader")) for each in metadata]
+    except (KeyError, TypeError, AttributeError):
+        return None
 
 
 def has_run(content: bytes) -> bool:
@@ -149,7 +170,8 @@ def exchange(copy: Path, fresh: Mapping[str, bytes]) -> dict[str, str]:
         drafts = {name: draft(copy / name, content, tidy) for name, content in fresh.items()}
         for name, content in fresh.items():
             kept[name] = keep_beside(copy, name, undo)
-            os.replace(drafts[name], copy / name)
+            with naming(copy / name):
+                os.replace(drafts[name], copy / name)
             record[name] = entry_of(name, content)
         remember(copy, record)
         undo.pop_all()
@@ -257,7 +279,7 @@ def remember(copy: Path, record: dict[str, Entry]) -> None:
 
 def put(path: Path, content: bytes) -> None:
     """Write all of a file or none of it, whatever happens in between."""
-    with ExitStack() as tidy:
+    with ExitStack() as tidy, naming(path):
         os.replace(draft(path, content, tidy), path)
 
 
@@ -265,9 +287,26 @@ def draft(path: Path, content: bytes, tidy: ExitStack) -> Path:
     """Write a file down beside its place; where it has not taken it by then, it is tidied away."""
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     path.parent.mkdir(parents=True, exist_ok=True)
-    tidy.callback(beside.unlink, missing_ok=True)
-    beside.write_bytes(content)
+    tidy.callback(remove, beside)
+    with naming(path):
+        beside.write_bytes(content)
     return beside
+
+
+def remove(path: Path) -> None:
+    """Remove a file, where it is there and that is possible."""
+    with suppress(OSError):
+        path.unlink()
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """What fails meanwhile is told of this file, and not of its draft."""
+    try:
+        yield
+    except OSError as fault:
+        fault.filename = str(path)
+        raise
 
 
 def refuse_unfit(source: Path, copy: Path) -> None:
@@ -278,6 +317,8 @@ def refuse_unfit(source: Path, copy: Path) -> None:
         if folder.exists() and not folder.is_dir():
             raise NotLaid(f"{folder} is a file, where a folder should be. {ELSEWHERE}")
     place, course = copy.resolve(), source.resolve()
+    if place == place.parent:
+        raise NotLaid("The course is not laid into the root of the disk: name a folder.")
     inside = place.relative_to(course).parts[:1] if place.is_relative_to(course) else None
     if inside is not None and (not inside or inside[0] in THE_COURSE):
         raise NotLaid(f"{copy} is where the course itself lies. Name another folder with --to.")
@@ -290,12 +331,12 @@ def refuse_links(copy: Path, name: str) -> None:
             raise NotLaid(f"{copy / above} is a link, where a real folder should be. {ELSEWHERE}")
 
 
-def in_words(fault: OSError, copy: Path) -> str:
-    """What the machine says, as a sentence that tells what to do."""
+def in_words(fault: OSError, copy: Path, in_the_way: str, otherwise: str) -> str:
+    """What the machine says, as a sentence that tells what to do: one cure for what lies there."""
     if fault.errno in (errno.ENOSPC, errno.EDQUOT):
         return "The disk is full; no file of yours was changed. Free some space and type it again."
-    where = fault.filename or copy
-    return f"{where} cannot be used ({fault.strerror}). Name another folder with --to."
+    where, cure = fault.filename or copy, in_the_way if fault.errno in IN_THE_WAY else otherwise
+    return f"{where} cannot be used ({fault.strerror}). {cure}"
 
 
 def told(laid: Laid, folder: str) -> str:

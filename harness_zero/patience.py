@@ -1,4 +1,8 @@
-"""Patience that ends: code that would run for ever is stopped, and the kernel lives on."""
+"""Patience that ends: code that would run for ever is stopped, and the kernel lives on.
+
+An alarm reaches what Python runs line by line. What is inside one long call, or turns the alarm
+off, is out of its reach: for such work there is the `attendant`.
+"""
 
 import signal
 import sys

@@ -10,6 +10,7 @@ import errno
 import json
 import os
 import re
+import shlex
 import stat
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -47,6 +48,24 @@ def is_copy(folder: Path) -> bool:
     """Whether the course was laid down in this folder."""
     with suppress(OSError):
         return (folder / OURS / "laid.json").is_file()
+    return False
+
+
+def lost_record(folder: Path) -> str:
+    """Which folder around this one is a copy whose record is gone, in a sentence, or nothing."""
+    place = Path(os.path.abspath(folder))
+    lost = next(filter(is_copy_without_record, [place, *place.parents]), None)
+    if lost is None:
+        return ""
+    cure = f"harness-zero start --to {shlex.quote(str(lost))} brings it back"
+    return f"{lost}/ has lost its {OURS}/laid.json: {cure}, and changes nothing of yours."
+
+
+def is_copy_without_record(folder: Path) -> bool:
+    """Whether the course lies here, neither as a copy that knows of itself nor as a clone."""
+    with suppress(OSError):
+        lies = (folder / "chapters/start.ipynb").is_file() and (folder / "labs").is_dir()
+        return lies and not is_copy(folder) and not (folder / "harness_zero").exists()
     return False
 
 
@@ -134,25 +153,36 @@ def progress(copy: Path | None) -> Progress:
         return Progress(fault=f"{OURS}/{FILE} cannot be read ({reason}): move it away.")
 
 
-def events(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
-    """What the lines say; torn and foreign ones say nothing."""
+def events(lines: Iterable[bytes]) -> Iterator[tuple[dict[str, Any], int]]:
+    """What the lines say, each with how often; torn and foreign ones say nothing.
+
+    Lines that differ in their time alone are taken apart once.
+    """
+    often: Counter[bytes] = Counter()
+    said: dict[bytes, dict[str, Any]] = {}
     for line in lines:
+        what, _, when = line.partition(b', "at": ')
+        if what in said and when.endswith(b'"}\n'):
+            often[what] += 1
+            continue
         with suppress(ValueError, RecursionError):
             if isinstance(event := json.loads(line), dict):
-                yield event
+                said.setdefault(what, event)
+                often[what] += 1
+    return ((event, often[what]) for what, event in said.items())
 
 
-def folded(events: Iterable[dict[str, Any]]) -> Progress:
+def folded(events: Iterable[tuple[dict[str, Any], int]]) -> Progress:
     """What the events come to."""
     read: dict[str, str] = {}
     passed: dict[str, str] = {}
     tries: Counter[str] = Counter()
-    for event in events:
+    for event, times in events:
         match event:
             case {"read": str(chapter)}:
                 read.setdefault(chapter, str(event.get("at", "")))
             case {"checked": str(exercise), "kept": int(kept), "of": int(of)}:
-                tries[exercise] += 1
+                tries[exercise] += times
                 if kept == of > 0:
                     passed.setdefault(exercise, str(event.get("at", "")))
     return Progress(read, passed, tries)

@@ -2,11 +2,13 @@
 
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
 import sys
 import time
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ import pytest
 from harness_zero import cli
 from harness_zero.course import lay
 from harness_zero.desk import Broken
+from harness_zero.faults import SetupFault
 from harness_zero.grading.answers import LARGEST, NoAnswers, check_lab
 from harness_zero.grading.exercise import Exercise, Lab
 from harness_zero.progress import progress
@@ -144,7 +147,7 @@ def test_a_later_cell_outdoes_an_earlier_one_and_source_may_stand_in_lines(check
 
 def test_what_would_move_the_cursor_is_spelled_out(copy, checked, monkeypatch, capsys):
     checked("raise ValueError('\\x1b[2J')")
-    assert cli.checked(LAB, copy) == 1
+    assert cli.checked(LAB, copy, lambda *_: None) == 1
     assert "code cell 1 (raise ValueError('\\x1b[2J')): ValueError: \\x1b[2J" in (
         capsys.readouterr().out.splitlines()
     )
@@ -161,10 +164,10 @@ def test_cells_that_check_or_play_are_left_out(copy, checked, tag):
 
 
 def test_they_run_in_the_folder_of_the_notebook_and_find_what_lies_beside_it(copy, checked):
-    (copy / "labs/01_small/beside_the_lab.py").write_text("two = 2", encoding="utf-8")
+    (copy / "labs/01_small/two_beside_it.py").write_text("two = 2", encoding="utf-8")
     (copy / "labs/01_small/hello.txt").write_text("hello", encoding="utf-8")
-    both = ["import beside_the_lab", "hello = open('hello.txt').read()"]
-    double = "def double(x):\n    return beside_the_lab.two * x"
+    both = ["import two_beside_it", "hello = open('hello.txt').read()"]
+    double = "def double(x):\n    return two_beside_it.two * x"
     greet = "def greet(name):\n    return f'{hello} {name}'"
     assert checked(*both, double, greet) == (True, PASSES)
 
@@ -220,6 +223,13 @@ MISTAKES = {
     "def f(): f()\nf()": "RecursionError: maximum recursion depth exceeded",
     "await 1": "TypeError: object int can't be used in 'await' expression",
     "raise ValueError('x' * 10_000)": "ValueError: " + "x" * 88 + "...",
+    "raise KeyboardInterrupt": "KeyboardInterrupt",
+    "import os, signal; os.kill(os.getpid(), signal.SIGINT)": "KeyboardInterrupt",
+    "class Odd(Exception):\n    def __str__(self): raise KeyboardInterrupt\nraise Odd": "Odd",
+    "from harness_zero.faults import SetupFault\nclass Odd(SetupFault):\n"
+    "    def __str__(self): 1 / 0\nraise Odd": "Odd",
+    "raise SyntaxError": "SyntaxError: None",
+    "raise SyntaxError('by hand')": "SyntaxError: by hand",
 }
 
 
@@ -244,6 +254,8 @@ SILENT = {
     "a comment": "# nothing",
     "blank": " \n",
     "await": "import asyncio\nawait asyncio.sleep(0)",
+    "no modules": "import sys\nsys.modules.clear()",
+    "no gathering": "import os\nif not os.fork(): raise ValueError('the child')",
 }
 
 
@@ -265,6 +277,58 @@ def test_an_answer_that_would_leave_its_folder_or_the_program_is_held_all_the_sa
     passes, told = checked(leaves, GREETS)
     assert not passes and told[0] == "BROKEN  it doubles" and told[-4:-1] == PASSES[4:7]
     assert os.getcwd() == here
+
+
+RAISES = {
+    "KeyboardInterrupt": "KeyboardInterrupt",
+    "SystemExit": "SystemExit",
+    "GeneratorExit": "GeneratorExit",
+}
+
+
+@pytest.mark.parametrize("kind", RAISES)
+def test_an_answer_that_raises_what_ends_programs_is_told_and_the_next_is_checked(checked, kind):
+    passes, told = checked(f"def double(x):\n    raise {kind}", GREETS)
+    assert not passes and told[-4:-1] == PASSES[4:7]
+    assert any(RAISES[kind] in line for line in told[:-4])
+
+
+def test_an_answer_whose_error_cannot_be_told_does_not_keep_the_next_from_its_turn(checked):
+    odd = "class Odd(Exception):\n    def __str__(self): 1 / 0"
+    passes, told = checked(f"{odd}\ndef double(x):\n    raise Odd", GREETS)
+    assert not passes and told[-4:-1] == PASSES[4:7] and told[0]
+
+
+@pytest.mark.parametrize("fault", [TypeError("broken"), SetupFault("broken"), KeyboardInterrupt()])
+def test_what_fails_after_a_check_is_told_and_the_next_one_has_its_turn(
+    checked, monkeypatch, fault
+):
+    def fails(*_):
+        raise fault
+
+    monkeypatch.setattr(import_module("harness_zero.notebook.check"), "follow_up", fails)
+    passes, told = checked(RIGHT, GREETS)
+    assert passes and told[-1] == PASSES[-1]
+    assert sum("broken" in line or "KeyboardInterrupt" in line for line in told) == 2
+
+
+def test_a_replaced_part_of_python_is_told_and_every_answer_is_checked(checked, monkeypatch):
+    monkeypatch.setattr(json, "dumps", json.dumps)
+    passes, told = checked(RIGHT, "import json\njson.dumps = None", GREETS)
+    assert passes and told[-1] == PASSES[-1]
+    assert sum("TypeError: 'NoneType' object is not callable" in line for line in told) == 2
+
+
+def test_what_is_at_work_is_reported_with_the_time_that_it_is_given(copy, checked):
+    checked(RIGHT, code("1 / 0", "check"), GREETS)
+    reported = []
+    check_lab(copy, LAB, print, 7, lambda *what: reported.append(what))
+    assert reported == [
+        ("code cell 1 (def double(x):)", 7),
+        ("code cell 3 (def greet(name):)", 7),
+        ("the check of Twice", 3),
+        ("the check of Say hello", 1.5),
+    ]
 
 
 # what is noted
@@ -342,6 +406,13 @@ NONE = [
 ]
 
 
+def test_where_a_link_leads_to_no_lab_it_says_what_reset_says(copy):
+    shutil.rmtree(copy / "labs")
+    (copy / "labs").symlink_to("nowhere")
+    with pytest.raises(NoAnswers, match=r"labs is a link, where a real folder should be\. Move"):
+        check_lab(copy, LAB, print)
+
+
 @pytest.mark.parametrize(("write", "said"), NONE)
 def test_what_is_no_notebook_is_said_in_a_sentence_and_nothing_is_noted(copy, write, said):
     path = copy / "labs/01_small/01_small.ipynb"
@@ -414,7 +485,7 @@ def test_an_answer_that_passes_goes_into_the_learners_harness_as_it_does_in_a_no
     assert "def answer(" in (mine / "my_harness/answer.py").read_text("utf-8")
 
 
-@pytest.mark.parametrize("lab", ["", "9", "00_one", "../00_one_call"])
+@pytest.mark.parametrize("lab", ["", "9", "00_one", "00_one_call/.."])
 def test_the_exit_code_is_2_for_a_lab_that_there_is_not(course, lab):
     told = harness_zero("check", lab, cwd=course)
     assert told.stderr.startswith(f"Error: There is no lab {lab!r}. There are 00_one_call, 01_")
@@ -451,7 +522,146 @@ def test_ctrl_c_ends_it_with_130_and_without_a_traceback(mine, during):
     while not (mine / ONE).with_name("begun").exists() and time.monotonic() < until:
         time.sleep(0.02)
     begun.send_signal(signal.SIGINT)
-    assert (*begun.communicate(timeout=30), begun.returncode) == ("", "", 130)
+    said = f"Ended at code cell 1 ({during.splitlines()[0]}); what follows it is not checked.\n"
+    if during == "caught":
+        said = said.replace("caught", "open('begun', 'w')")
+    assert (*begun.communicate(timeout=30), begun.returncode) == ("", said, 130)
+
+
+def test_ctrl_c_in_a_terminal_ends_it_and_all_that_the_cells_started(mine):
+    add(mine, "open('begun', 'w')\n!sleep 61.7")
+    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "start_new_session": True}
+    begun = subprocess.Popen(command("check", "0"), cwd=mine, text=True, **options)
+    until = time.monotonic() + 30
+    while not (mine / ONE).with_name("begun").exists() and time.monotonic() < until:
+        time.sleep(0.02)
+    os.killpg(begun.pid, signal.SIGINT)
+    told, said = begun.communicate(timeout=30)
+    assert (told, begun.returncode, said.count("\n")) == ("", 130, 1)
+    assert said.startswith("Ended at code cell 1 (open('begun', 'w'));")
+
+
+# whatever a cell does to the program that checks it
+
+IMPATIENTLY = """
+from harness_zero import attendant, cli
+from harness_zero.grading import answers
+
+answers.PATIENCE, attendant.GRACE, attendant.NOTICE = 0.5, 0.5, 0.2
+cli.main()
+"""
+
+
+def impatiently(copy, **options):
+    """The command, with less patience for the cells."""
+    run = [sys.executable, "-c", IMPATIENTLY, "check", "0", "--to", str(copy)]
+    options = {"capture_output": True, "text": True, "timeout": 60} | options
+    return subprocess.run(run, **options)
+
+
+def test_a_cell_that_takes_long_is_named_while_it_is_waited_for(mine):
+    solved(mine)
+    add(mine, "while True: pass")
+    told = impatiently(mine)
+    still = "Still at code cell 1 (while True: pass), which is given 0.5 seconds; Ctrl+C ends it."
+    assert told.stderr.splitlines()[0] == still
+    assert told.stdout.startswith("code cell 1 (while True: pass): still running after 0.5 seconds")
+    assert told.returncode == 0
+
+
+STUBBORN = {
+    "one long call": "sum(range(10**13))",
+    "no alarm": "import signal; signal.setitimer(signal.ITIMER_REAL, 0)\nwhile True: pass",
+    "ignored": "import signal; signal.signal(signal.SIGALRM, signal.SIG_IGN)\nwhile True: pass",
+}
+
+
+@pytest.mark.parametrize("stubborn", STUBBORN)
+def test_a_cell_that_cannot_be_stopped_ends_the_check_with_a_sentence(mine, stubborn):
+    add(mine, STUBBORN[stubborn])
+    told = impatiently(mine)
+    assert told.stderr.splitlines()[1:] == [
+        f"code cell 1 ({STUBBORN[stubborn].splitlines()[0]}) cannot be stopped: it is inside one"
+        " long call, or the alarm is off. What follows it is not checked: mend it, and check again."
+    ]
+    assert (told.returncode, told.stdout) == (1, "")
+
+
+ENDINGS = {
+    "import os; os._exit(0)": "exit code 0",
+    "import os; os._exit(3)": "exit code 3",
+    "import os; os.abort()": "SIGABRT",
+    "import os; os.kill(os.getpid(), 9)": "SIGKILL",
+}
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_cell_that_ends_the_program_is_told_and_passes_nothing(mine, ending):
+    solved(mine)
+    add(mine, ending)
+    told = harness_zero("check", "0", cwd=mine)
+    assert told.stderr == (
+        f"code cell 1 ({ending}) ended the program that runs it ({ENDINGS[ending]})."
+        " What follows it is not checked: mend it, and check again.\n"
+    )
+    assert (told.returncode, told.stdout) == (1, "")
+
+
+HARM = [
+    "import os; os.closerange(3, 200)",
+    "import os, shutil; shutil.rmtree(os.getcwd())",
+    "import os; os.write = None",
+    "import sys; sys.modules.clear(); sys.meta_path.clear()",
+    "import builtins; vars(builtins).clear()",
+    "import threading, _thread; threading.Timer(0.01, _thread.interrupt_main).start()",
+    "import signal; signal.setitimer(signal.ITIMER_REAL, 0.001); signal.alarm = None",
+    "import signal; signal.signal = None",
+    "import os; os.dup = os.dup2 = None",
+    "import time; time.monotonic = time.sleep = None",
+    "import gc; [o.clear() for o in gc.get_objects() if type(o) is dict and len(o) > 99]",
+]
+
+
+@pytest.mark.parametrize("harm", HARM)
+@pytest.mark.parametrize("where", ["", "labs/00_one_call"])
+def test_whatever_a_cell_harms_no_traceback_comes_of_it(mine, harm, where):
+    solved(mine)
+    add(mine, harm)
+    told = harness_zero("check", "0", "--to", mine, cwd=mine / where)
+    assert "Traceback" not in told.stdout + told.stderr and "Exception ignored" not in told.stderr
+    assert told.stderr.count("\n") <= 1 and told.stdout + told.stderr
+    assert told.returncode == (0 if "4 of 4 exercises pass" in told.stdout else 1)
+
+
+def test_a_cell_that_deletes_its_folder_keeps_no_answer_from_being_checked(mine):
+    solved(mine)
+    add(mine, "import os, shutil; shutil.rmtree(os.getcwd())")
+    told = harness_zero("check", "0", cwd=mine / "labs/00_one_call")
+    assert (told.returncode, told.stderr) == (0, "")
+    assert told.stdout.endswith(" points by visible checks.\n")
+
+
+def test_a_child_that_a_cell_leaves_does_not_tell_everything_twice_nor_keep_anybody_waiting(mine):
+    solved(mine)
+    add(mine, "import os\nos.fork()\nif not os.fork():\n    while True: pass")
+    told = harness_zero("check", "0", cwd=mine)
+    assert (told.returncode, told.stderr) == (0, "")
+    assert told.stdout.count(" points by visible checks.\n") == 1
+
+
+def test_who_cannot_be_told_gets_a_sentence(mine):
+    with open("/dev/full", "w") as full:
+        told = subprocess.run(
+            command("check", "0"), cwd=mine, stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    said = "Error: What there is to say cannot be written (No space left on device).\n"
+    assert (told.stderr, told.returncode) == (said, 1)
+
+
+def test_who_closes_the_pipe_hears_nothing_more(mine):
+    both = f"{shlex.join(command('check', '0'))} | true"
+    told = subprocess.run(both, shell=True, cwd=mine, capture_output=True, text=True, timeout=60)
+    assert (told.stdout, told.stderr) == ("", "")
 
 
 def test_a_thread_that_is_left_at_work_does_not_keep_the_command_from_ending(mine):

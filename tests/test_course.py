@@ -327,7 +327,7 @@ def test_the_course_is_not_laid_into_itself(name, course):
 
 def test_a_folder_in_a_files_place_is_said_in_a_sentence(course, copy):
     (copy / START).mkdir(parents=True)
-    with pytest.raises(NotLaid, match=r"start.ipynb cannot be used \(Is a directory\)"):
+    with pytest.raises(NotLaid, match=r"start.ipynb cannot be used \(Is a directory\). Move it"):
         lay(course, copy)
 
 
@@ -363,7 +363,22 @@ def test_a_pipe_in_a_files_place_is_the_learners_and_keeps_nobody_waiting(course
 
 
 def test_a_folder_without_a_name_is_refused(harness_zero):
-    assert "is empty: name one" in one_sentence(harness_zero("start", "--to", ""))
+    told = harness_zero("start", "--to", "")
+    assert told.stderr == "Error: The folder after --to is empty: name one.\n"
+    assert (told.returncode, told.stdout) == (2, "")
+
+
+def test_the_folder_that_one_is_in_can_hold_the_copy(harness_zero, course, tmp_path):
+    (tmp_path / "mine").mkdir()
+    environment = os.environ | {"PYTHONPATH": str(course)}
+    told = harness_zero("start", "--to", ".", cwd=tmp_path / "mine", env=environment)
+    assert told.stdout == "./ is ready: 3 new.\n"
+    assert (tmp_path / "mine" / START).exists()
+
+
+def test_the_root_of_the_disk_is_no_place_for_the_copy(harness_zero):
+    said = "Error: The course is not laid into the root of the disk: name a folder.\n"
+    assert one_sentence(harness_zero("start", "--to", "/")) == said
 
 
 # from the command line

@@ -2,8 +2,10 @@
 
 import json
 import os
+import shlex
 import subprocess
 import sys
+import time
 from datetime import UTC, datetime
 from html.parser import HTMLParser
 from pathlib import Path
@@ -172,6 +174,22 @@ def test_a_torn_line_does_not_swallow_the_next_one(copy):
     note_read(copy, "02_two_halves")
     assert [*progress(copy).read] == ["01_structural_stop", "02_two_halves"]
     assert b"" not in lines(copy)[:-1]
+
+
+def test_a_torn_line_does_not_hide_the_whole_one_that_follows(copy):
+    (copy / NOTED).write_bytes(b'{"read": "00_one_call", "at": "2026\n')
+    note_read(copy, "00_one_call", lambda: DAY)
+    assert progress(copy).read == {"00_one_call": DAY.isoformat()}
+
+
+def test_many_lines_that_say_the_same_are_counted_without_being_taken_apart(copy):
+    note_checked(copy, "answer", 1, 3, at(1, 9))
+    line = (copy / NOTED).read_bytes()
+    (copy / NOTED).write_bytes(line * 400_000)
+    note_checked(copy, "answer", 3, 3, lambda: DAY)
+    begun = time.monotonic()
+    assert progress(copy).tries == {"answer": 400_001}
+    assert time.monotonic() - begun < 1
 
 
 def test_an_event_without_a_time_counts_all_the_same(copy):
@@ -531,18 +549,95 @@ def test_a_narrow_terminal_that_does_not_know_every_letter_gets_every_line(copy,
     assert told.stdout.splitlines()[-1].startswith("Next: ")
 
 
-@pytest.mark.parametrize("folder", ["nowhere", "labs", ".harness_zero/laid.json"])
+@pytest.mark.parametrize("folder", ["nowhere", "labs", "my own"])
 def test_a_folder_that_is_no_copy_is_said_in_a_sentence(copy, folder):
     told = harness_zero("progress", "--to", folder, cwd=copy)
     assert told.stderr == (
         f"Error: There is no copy of the course in {folder}/:"
-        f" harness-zero start --to {folder} makes one.\n"
+        f" harness-zero start --to {shlex.quote(folder)} makes one.\n"
     )
     assert (told.returncode, told.stdout) == (2, "")
 
 
-def test_a_terminal_whose_folder_is_gone_is_told_so(tmp_path):
-    gone = "import os, sys, tempfile; os.chdir(d := tempfile.mkdtemp()); os.rmdir(d); "
-    program = f"{gone}sys.argv[1:] = ['progress']; from harness_zero.cli import main; main()"
-    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+@pytest.mark.parametrize("verb", [["progress"], ["reset", "0"], ["check", "0"]])
+def test_a_file_is_no_place_to_start_and_no_name_is_no_folder(copy, verb):
+    told = harness_zero(*verb, "--to", "/etc/passwd", cwd=copy)
+    assert told.stderr == "Error: /etc/passwd is a file: name the folder of your copy.\n"
+    unnamed = harness_zero(*verb, "--to", "", cwd=copy)
+    assert unnamed.stderr == "Error: The folder after --to is empty: name one.\n"
+    assert (told.returncode, unnamed.returncode) == (2, 2)
+
+
+@pytest.mark.parametrize("named", [(), ("--to", "{copy}")])
+def test_a_copy_whose_record_is_lost_is_named_with_what_brings_it_back(copy, named):
+    (copy / "chapters/start.ipynb").touch()
+    (copy / ".harness_zero/laid.json").unlink()
+    named = [each.format(copy=copy) for each in named]
+    told = harness_zero("progress", *named, cwd=copy / "labs")
+    assert told.stderr == (
+        f"Error: {copy}/ has lost its .harness_zero/laid.json:"
+        f" harness-zero start --to {copy} brings it back, and changes nothing of yours.\n"
+    )
+
+
+def test_in_a_copy_whose_record_is_lost_a_notebook_says_what_is_not_noted(copy, monkeypatch):
+    (copy / ".harness_zero/laid.json").unlink()
+    monkeypatch.chdir(copy / "chapters")
+    lost = f"{copy}/ has lost its .harness_zero/laid.json"
+    assert lost in repr(front_page()) and lost in repr(chapter_read("00_one_call"))
+
+
+@pytest.mark.parametrize("verb", ["progress", "start"])
+def test_what_cannot_be_written_to_the_terminal_is_a_sentence(copy, verb):
+    with open("/dev/full", "w") as full:
+        named = ("--to", copy)
+        command = [sys.executable, "-m", "harness_zero.cli", verb, *named]
+        told = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+    said = "Error: What there is to say cannot be written (No space left on device).\n"
+    assert (told.stderr, told.returncode) == (said, 1)
+
+
+def test_who_is_sent_to_a_lab_that_is_gone_is_told_what_brings_it_back(copy):
+    for name in chapters_in(copy):
+        note_read(copy, name)
+    (copy / "labs/00_one_call/00_one_call.ipynb").unlink()
+    told = harness_zero("progress", cwd=copy).stdout.splitlines()
+    gone = "It is not there: harness-zero reset 00 brings it back."
+    assert told[-1] == gone
+    page = as_page(progress(copy), CHAPTERS, COURSE, copy)
+    assert f"<p>{gone}</p>" in page
+
+
+GONE = """
+import os, sys, tempfile
+os.chdir(folder := tempfile.mkdtemp())
+os.rmdir(folder)
+from harness_zero.cli import main
+main()
+"""
+
+
+def in_a_folder_that_is_gone(*args):
+    command = [sys.executable, "-c", GONE, *map(str, args)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60)
+
+
+@pytest.mark.parametrize(
+    "verb", [["progress"], ["start", "--to", "foo"], ["progress", "--to", "foo"], ["check", "0"]]
+)
+def test_a_terminal_whose_folder_is_gone_is_told_so(verb):
+    told = in_a_folder_that_is_gone(*verb)
     assert told.stderr == "Error: The folder that you are in is gone: cd to another one.\n"
+
+
+def test_where_the_copy_is_named_in_full_every_verb_works_in_a_folder_that_is_gone(tmp_path):
+    mine = tmp_path / "mine"
+    assert in_a_folder_that_is_gone("start", "--to", mine).stdout.startswith(f"{mine}/ is ready: ")
+    lab = mine / "labs/00_one_call/00_one_call.ipynb"
+    lab.write_text("{")
+    told = in_a_folder_that_is_gone("reset", "0", "--to", mine)
+    assert f"Yours is kept in {lab.with_suffix('.old.ipynb')}." in told.stdout
+    told = in_a_folder_that_is_gone("check", "0", "--to", mine)
+    assert told.stdout.endswith(" points by visible checks.\n") and not told.stderr
+    told = in_a_folder_that_is_gone("progress", "--to", mine)
+    assert f"Next: chapter 00, One call remembers nothing: {mine}/chapters/" in told.stdout

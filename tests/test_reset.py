@@ -43,10 +43,12 @@ def copy(course, tmp_path):
 def notebook(title, *codes):
     """A notebook that was run: a heading, and cells of code with an output each."""
     output = {"output_type": "stream", "name": "stdout", "text": ["the answer"]}
-    ran = {"cell_type": "code", "execution_count": 7, "metadata": {}, "outputs": [output]}
+    marks = {"tags": ["check"], "nbgrader": {"grade_id": "run-check", "points": 3}}
+    ran = {"cell_type": "code", "execution_count": 7, "metadata": marks, "outputs": [output]}
     cells = [{"cell_type": "markdown", "metadata": {}, "source": [title]}]
     cells += [{**ran, "source": code} for code in codes]
-    return json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
+    return json.dumps({"cells": cells, "metadata": kernel, "nbformat": 4, "nbformat_minor": 5})
 
 
 def write(folder, name, content):
@@ -114,7 +116,33 @@ def dangling(path):
     path.symlink_to("nowhere")
 
 
+def untagged(path):
+    path.write_text(path.read_text("utf-8").replace('"check"', '"mine"'), "utf-8")
+
+
+def ungraded(path):
+    path.write_text(path.read_text("utf-8").replace('"nbgrader"', '"lost"'), "utf-8")
+
+
+def regraded(path):
+    path.write_text(path.read_text("utf-8").replace("run-check", "mine"), "utf-8")
+
+
+def of_another_language(path):
+    content = json.loads(path.read_text("utf-8"))
+    content["metadata"]["kernelspec"]["name"] = "ir"
+    path.write_text(json.dumps(content), "utf-8")
+
+
+def without_metadata(path):
+    content = json.loads(path.read_text("utf-8"))
+    content["metadata"] = content["cells"][2]["metadata"] = None
+    path.write_text(json.dumps(content), "utf-8")
+
+
+METADATA = [untagged, ungraded, regraded, of_another_language, without_metadata]
 CHANGES = [edited, only_run, printed, broken, without_cells, emptied, binary, linked, dangling]
+CHANGES += METADATA
 
 
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
@@ -176,7 +204,10 @@ def saved_otherwise(path):
     content = json.loads(path.read_text("utf-8"))
     blank = {"cell_type": "code", "metadata": {}, "source": "", "outputs": []}
     content["cells"].append({**blank, "execution_count": None})
-    content["metadata"]["kernelspec"] = {"name": "python3"}
+    content["cells"][1]["metadata"] |= {"collapsed": True, "jupyter": {"source_hidden": True}}
+    content["cells"][1]["id"] = "a1"
+    content["metadata"]["kernelspec"]["display_name"] = "Python 3 (ipykernel)"
+    content["metadata"]["language_info"] = {"name": "python", "version": "3.14"}
     path.write_text(json.dumps(content, indent=4, sort_keys=True), encoding="utf-8")
 
 
@@ -273,11 +304,11 @@ def file_for_record(copy):
 
 UNFIT = [
     (linked_lab, "01_stop is a link"),
-    (linked_labs, "labs is a link"),
+    (linked_labs, "labs is a link; .* Move it away, "),
     (linked_record, ".harness_zero is a link"),
     (file_for_lab, "01_stop cannot be used"),
-    (folder_for_notebook, r"01_stop.ipynb cannot be used \(Is a directory\)"),
-    (folder_for_record, r"laid.json cannot be used \(Is a directory\)"),
+    (folder_for_notebook, r"01_stop.ipynb cannot be used \(Is a directory\). Move it away\.$"),
+    (folder_for_record, r"laid.json cannot be used \(Is a directory\). Move it away\.$"),
     (file_for_record, ".harness_zero is a file, where a folder should be"),
 ]
 
@@ -358,7 +389,8 @@ def test_a_copy_that_cannot_be_written_is_a_sentence(course, copy, needs):
     edited(copy / LAB)
     before = contents(copy)
     told = in_a_process(course, copy, bwrap, "--dev-bind", "/", "/", "--ro-bind", copy, copy)
-    assert "(Read-only file system)" in told.stderr and told.stderr.count("\n") == 1
+    cure = "cannot be used (Read-only file system). See to it that it can be written."
+    assert told.stderr == f"{copy / LAB} {cure}\n"
     assert contents(copy) == before
 
 
@@ -393,7 +425,13 @@ def harness_zero(*args, **options):
     return subprocess.run(command, **options)
 
 
-@pytest.mark.parametrize("lab", ["1", "01", "01_structural_stop"])
+@pytest.mark.parametrize(
+    "lab",
+    [
+        *("1", "01", "01_structural_stop", "01_structural_stop/", "labs/01_structural_stop"),
+        *("../labs/01_structural_stop/", "01_structural_stop/01_structural_stop.ipynb"),
+    ],
+)
 def test_a_lab_is_called_by_its_number_or_name(ours, lab):
     path = ours / "labs/01_structural_stop/01_structural_stop.ipynb"
     edited(path)
@@ -414,7 +452,9 @@ def test_the_copy_around_the_terminal_is_meant_unless_one_is_named(ours):
     assert told.stdout == f"Nothing is changed in {lab}, so nothing was moved.\n"
 
 
-@pytest.mark.parametrize("lab", ["", "9", "001", "01_", "structural_stop", "../labs", "-"])
+@pytest.mark.parametrize(
+    "lab", ["", "9", "001", "01_", "structural_stop", "../labs", "-", "/", "1/.."]
+)
 def test_an_unknown_lab_is_a_sentence_that_names_those_there_are(ours, lab):
     told = harness_zero("reset", lab, cwd=ours)
     assert told.stderr.startswith(f"Error: There is no lab {lab!r}. There are 00_one_call, 01_st")

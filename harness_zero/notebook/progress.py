@@ -1,6 +1,7 @@
 """How far a learner has come, as the front page and the terminal show it, and what is next."""
 
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from html import escape
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from harness_zero.progress import (
     Step,
     chapters_in,
     copy_around,
+    lost_record,
     next_step,
     note_read,
     steps,
@@ -40,7 +42,10 @@ def progress() -> Shown:
     """How far you have come, chapter by chapter, and what is next."""
     copy = copy_around(Path.cwd())
     done, chapters = noted(copy), chapters_of(copy)
-    return Shown(as_text(done, chapters, LABS), as_page(done, chapters, LABS))
+    if copy is None:
+        done = replace(done, fault=lost_record(Path.cwd()))
+    text = as_text(done, chapters, LABS, home=copy)
+    return Shown(text, as_page(done, chapters, LABS, copy))
 
 
 def chapter_read(name: str) -> Shown:
@@ -49,7 +54,8 @@ def chapter_read(name: str) -> Shown:
     chapters = chapters_of(copy)
     if name not in chapters:
         raise NoSuchChapter(f"no chapter {name!r}; there are {', '.join(chapters)}.")
-    return followed(name, chapters, LABS, fault=note_read(copy, name))
+    fault = note_read(copy, name) if copy else lost_record(Path.cwd())
+    return followed(name, chapters, LABS, fault)
 
 
 def chapters_of(copy: Path | None) -> list[str]:
@@ -60,23 +66,32 @@ def chapters_of(copy: Path | None) -> list[str]:
         raise NoCourse(str(reason)) from None
 
 
-def as_text(done: Progress, chapters: Collection[str], labs: Labs, folder: str = "") -> str:
-    """A line a chapter, what it comes to, and what is next; `folder` is where paths begin."""
+def as_text(
+    done: Progress,
+    chapters: Collection[str],
+    labs: Labs,
+    folder: str = "",
+    home: Path | None = None,
+) -> str:
+    """A line a chapter, what it comes to, and what is next.
+
+    `folder` is where paths begin; what is gone from `home` is said.
+    """
     table = [HEAD, *(row(name, done, chapters, labs) for name in names(chapters, labs))]
     table.append(total(done, chapters, labs))
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     lines = ["  ".join(map(str.ljust, cells, widths)).rstrip() for cells in table]
-    ending = going_on(done, chapters, labs, folder).text
+    ending = going_on(done, chapters, labs, folder, home).text
     return "\n".join([*lines, "", ending])
 
 
-def as_page(done: Progress, chapters: Collection[str], labs: Labs) -> str:
+def as_page(done: Progress, chapters: Collection[str], labs: Labs, home: Path | None = None) -> str:
     """The same as a table with links."""
     rows = [linked(name, done, chapters, labs) for name in names(chapters, labs)]
     heads = "".join(f'<th scope="col"{LEFT}>{head}</th>' for head in HEAD)
     body = "\n".join(map(as_row, rows))
     foot = as_row(total(done, chapters, labs))
-    ending = going_on(done, chapters, labs).page
+    ending = going_on(done, chapters, labs, home=home).page
     return (
         f"<table>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{body}\n</tbody>\n"
         f"<tfoot>{foot}</tfoot>\n</table>\n{ending}"
@@ -126,7 +141,13 @@ def of_labs(labs: Iterable[Lab], done: Progress) -> tuple[str, str]:
     return f"{len(passed)} of {len(exercises)}", f"{points} of {of}"
 
 
-def going_on(done: Progress, chapters: Collection[str], labs: Labs, folder: str = "") -> Shown:
+def going_on(
+    done: Progress,
+    chapters: Collection[str],
+    labs: Labs,
+    folder: str = "",
+    home: Path | None = None,
+) -> Shown:
     """Where to go on: the first chapter that is not read, or exercise that has not passed."""
     step = next_step(done, chapters, labs)
     if step is None:
@@ -136,7 +157,9 @@ def going_on(done: Progress, chapters: Collection[str], labs: Labs, folder: str 
         left = [each.name not in done.passed for each in step.lab.exercises]
         at = left.index(True)
         words = f"lab {step.name[:2]}, exercise {at + 1}, {step.lab.exercises[at].title}"
-    return paragraphs(done.fault, to=step, words=words, folder=folder)
+    gone = home is not None and not (home / step.path).exists()
+    cure = f"It is not there: harness-zero reset {step.name[:2]} brings it back." if gone else ""
+    return paragraphs(done.fault, to=step, words=words, folder=folder, then=cure)
 
 
 def followed(name: str, chapters: Collection[str], labs: Labs, fault: str = "") -> Shown:
@@ -157,13 +180,18 @@ def called(step: Step, labs: Labs) -> str:
     return f"{'lab' if step.lab else 'chapter'} {step.name[:2]}, {title(step.name, labs)}"
 
 
-def paragraphs(*sentences: str, to: Step | None = None, words: str = "", folder: str = "") -> Shown:
-    """Sentences, and under these words the way to what is next."""
+def paragraphs(
+    *sentences: str, to: Step | None = None, words: str = "", folder: str = "", then: str = ""
+) -> Shown:
+    """Sentences, under these words the way to what is next, and what is to be said of that."""
     text = [sentence for sentence in sentences if sentence]
     page = [escape(sentence) for sentence in text]
     if to:
         text.append(f"Next: {words}: {folder}{to.path}")
         page.append(f"Next: {link(to, escape(words))}")
+    if then:
+        text.append(then)
+        page.append(escape(then))
     return Shown("\n".join(text), "\n".join(f"<p>{sentence}</p>" for sentence in page))
 
 
