@@ -40,4 +40,6 @@ def place(error: BaseException) -> str:
     frames = own_frames(error)
     if not frames:
         return ""
-    return f" (line {frames[-1].lineno} of your cell: `{frames[-1].line}`)"
+    last = frames[-1]
+    where = "your cell" if last.name.startswith("<") else last.name
+    return f" (in {where}, line {last.lineno}: `{last.line}`)"

@@ -168,19 +168,26 @@ def array_fault(messages: list[Message]) -> str | None:
     merged = merge(messages)
     if merged[0]["role"] != "user":
         return f"message 0 has the role {merged[0]['role']!r}; an array begins with the user"
-    for at, message in enumerate(merged):
+    numbered = numbers(messages)
+    for number, message in zip(numbered, merged, strict=True):
         if fault := content_fault(message):
-            return f"message {at} {fault}"
+            return f"message {number} {fault}"
     if fault := pairing_fault({"content": []}, merged[0]):
-        return f"message 0: {fault}"
-    for at, (message, after) in enumerate(pairwise(merged)):
+        return f"message {numbered[0]}: {fault}"
+    for (one, other), (message, after) in zip(pairwise(numbered), pairwise(merged), strict=True):
         if fault := pairing_fault(message, after):
-            return f"messages {at} and {at + 1}: {fault}"
+            return f"messages {one} and {other}: {fault}"
     if fault := pairing_fault(merged[-1], None):
-        return f"message {len(merged) - 1}: {fault}"
+        return f"message {numbered[-1]}: {fault}"
     if again := repeated([call["id"] for message in merged for call in tool_uses(message)]):
         return f"the id {again} is used by two calls"
     return None
+
+
+def numbers(messages: list[Message]) -> list[str]:
+    """The numbers of the messages that are one to the API: 0, or 1-2 for two neighbours."""
+    groups = [[*group] for _, group in groupby(range(len(messages)), lambda n: messages[n]["role"])]
+    return [str(g[0]) if len(g) == 1 else f"{g[0]}-{g[-1]}" for g in groups]
 
 
 def repeated(ids: list[str]) -> str | None:

@@ -4,35 +4,35 @@ Each piece is a file that stands alone. The package's `__init__.py` says of ever
 whether it is the learner's, or ours until they have written it.
 """
 
+import ast
 import importlib.util
 import re
 import sys
 from collections.abc import Callable, Mapping
 from itertools import count
 from pathlib import Path
-from shutil import copytree
-from tempfile import TemporaryDirectory
 from types import ModuleType
 from typing import Any
 
-from harness_zero import kernel
 from harness_zero.course import put
-from harness_zero.faults import SetupFault, own_frames
-from harness_zero.grading.checks import findings, passed
+from harness_zero.faults import SetupFault
 from harness_zero.grading.exercise import Exercise
 from harness_zero.grading.exercises import EXERCISES, LABS
-from harness_zero.standalone import NotAlone, standalone
+from harness_zero.patience import StillRunning, within
 
 PACKAGE = "my_harness"
 EARLIER = "earlier"  # the folder in it for answers that others took the place of
+PATIENCE = 10.0  # seconds in which a package is there
 ORIGIN = re.compile(r"# yours: lab (\w+), exercise (\w+)\n")
 PAGE = '''"""Your harness: the pieces you built, and what is borrowed until you have built them.
 
-The course writes this page whenever an answer passes; change the pieces, not the page.
+The course writes this page anew at every check; change the pieces, not the page.
 """
 '''
-
-Pieces = Mapping[str, Callable[..., Any]]
+PAGES_LINE = re.compile(
+    r"|from harness_zero\.mine import borrowed|from \.\w+ import \w+( as \w+)?  # yours"
+    r"|\w+ = borrowed\(.*\)  # until lab \w+"
+)
 
 
 class HarnessFault(SetupFault):
@@ -60,6 +60,19 @@ def lab_of(exercise: Exercise) -> str:
     return next(lab.name for lab in LABS.values() if exercise in lab.exercises)
 
 
+def home_of(copy: Path) -> Path:
+    """The folder of the package; HarnessFault if something else is in its place."""
+    home = copy / PACKAGE
+    for place in (home, home / EARLIER):
+        if place.is_symlink() or (place.exists() and not place.is_dir()):
+            raise HarnessFault(f"{place.relative_to(copy)} is no folder; move it away")
+    for name in ("__init__", *makers()):
+        path = home / f"{name}.py"
+        if path.is_symlink() or (path.exists() and not path.is_file()):
+            raise HarnessFault(f"{PACKAGE}/{name}.py is no file; move it away")
+    return home
+
+
 def owned(copy: Path) -> dict[str, Exercise | None]:
     """The pieces that are the learner's, with the exercise each came from; None: from elsewhere."""
     found = {}
@@ -71,140 +84,148 @@ def owned(copy: Path) -> dict[str, Exercise | None]:
     return found
 
 
-def take(copy: Path, exercise: Exercise, answer: Any) -> str:
-    """Write an answer that passed into my_harness/; what was done, or why not, in a sentence."""
-    if not exercise.piece:
-        return ""
-    path = f"{PACKAGE}/{exercise.piece.name}.py"
-    written = kernel.WRITTEN.get(exercise.name)
-    if written is None or written.value is not answer:
-        how = f"write {kernel.MAGIC} {exercise.name} in the first line of its cell, and run both"
-        return f"To keep this answer in {path}, {how} again."
+def write_page(copy: Path) -> None:
+    """Write the package's own page as its pieces are now; one of somebody else's is kept."""
+    path, page = home_of(copy) / "__init__.py", page_of(owned(copy), dependencies(copy))
+    if path.exists():
+        there = path.read_text("utf-8", errors="replace")
+        if there == page:
+            return
+        if not is_ours(there):
+            keep_earlier(path, page)
+    put(path, page.encode())
+
+
+def is_ours(page: str) -> bool:
+    """Whether a page holds nothing but what the course writes there."""
+    rest = page.removeprefix(PAGE)
+    return page.startswith(PAGE) and all(map(PAGES_LINE.fullmatch, rest.splitlines()))
+
+
+def page_of(mine: Mapping[str, Exercise | None], needs: Mapping[str, set[str]]) -> str:
+    """The source of the package's page; a piece comes behind those that it needs."""
+    lines = [page_line(name, mine) for name in in_order(needs)]
+    head = "" if len(mine) == len(lines) else "from harness_zero.mine import borrowed\n\n"
+    return f"{PAGE}\n{head}" + "\n".join(lines) + "\n"
+
+
+def page_line(name: str, mine: Mapping[str, Exercise | None]) -> str:
+    """A piece on the page: imported if it is the learner's, else borrowed."""
+    if name in mine:
+        origin = mine[name]
+        own = origin.name if origin else name
+        return f"from .{name} import {own}" + (f" as {name}" if own != name else "") + "  # yours"
+    exercises = makers()[name]
+    ours = exercises[-1].piece
+    assert ours
+    given = "".join(f", {need}={need}" for need in ours.needs)
+    return f'{name} = borrowed("{name}"{given})  # until lab {lab_of(exercises[0])}'
+
+
+def dependencies(copy: Path) -> dict[str, set[str]]:
+    """For each piece the others that it needs: the learner's import them, ours are given them."""
+    mine, needs = owned(copy), {}
+    for name, exercises in makers().items():
+        ours = exercises[-1].piece
+        assert ours
+        source = (copy / PACKAGE / f"{name}.py").read_bytes() if name in mine else b""
+        needs[name] = taken_from_package(source) & {*makers()} if name in mine else {*ours.needs}
+    return needs
+
+
+def taken_from_package(source: bytes) -> set[str]:
+    """The names that a piece imports from its package."""
     try:
-        return put_piece(copy, exercise, written.source, answer.__globals__)
-    except NotAlone as fault:
-        return f"It is not in {path} yet: {fault}."
-    except OSError as fault:
-        return f"{fault.filename or path} cannot be written ({fault.strerror or fault})."
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError):
+        return set()
+    found = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.level]
+    return {alias.name for node in found for alias in node.names if not node.module}
 
 
-def put_piece(copy: Path, exercise: Exercise, source: str, names: Mapping[str, Any]) -> str:
-    """Write a piece that stands alone; one that is there already is kept beside or left."""
-    assert exercise.piece
-    name, home = exercise.piece.name, copy / PACKAGE
-    if home.is_symlink() or (home.exists() and not home.is_dir()):
-        raise NotAlone(f"{PACKAGE} is no folder; move it away")
-    there = owned(copy).get(name)
-    if there and outranks(there, exercise):
-        lab = lab_of(there)
-        return (
-            f"{PACKAGE}/{name}.py stays: it is your answer to lab {lab}, which does more."
-            f" To have this one instead, move the file away and check again."
-        )
-    module = f"# yours: lab {lab_of(exercise)}, exercise {exercise.name}\n" + standalone(
-        source, names, stand_ins(exercise)
-    )
-    prove(copy, exercise, module)
-    kept = keep_earlier(home / f"{name}.py", module)
-    put(home / f"{name}.py", module.encode())
+def in_order(needs: Mapping[str, set[str]]) -> list[str]:
+    """All pieces, each behind those that it needs."""
+    done: list[str] = []
+    while len(done) < len(needs):
+        ready = [name for name in needs if name not in done and needs[name] <= {*done}]
+        if not ready:
+            ring = ", ".join(name for name in needs if name not in done)
+            raise HarnessFault(f"{ring} need each other in a ring; one of them has to do without")
+        done.append(ready[0])
+    return done
+
+
+def load(copy: Path) -> ModuleType:
+    """The learner's package as a module; with nothing in it yet, all is borrowed."""
+    home = home_of(copy)
+    if not owned(copy):
+        module = ModuleType(PACKAGE)
+        exec(page_of({}, dependencies(copy)), vars(module))
+        return module
+    for name in owned(copy):
+        refuse_broken(home / f"{name}.py", name, owned(copy)[name])
     write_page(copy)
-    return f"{PACKAGE}/{name}.py is yours now.{kept}"
+    forget()
+    spec = importlib.util.spec_from_file_location(
+        PACKAGE, home / "__init__.py", submodule_search_locations=[str(home)]
+    )
+    assert spec and spec.loader
+    module = sys.modules[PACKAGE] = importlib.util.module_from_spec(spec)
+    loader = spec.loader
+    try:
+        within(PATIENCE, lambda: loader.exec_module(module))
+    except (Exception, SystemExit, StillRunning) as error:
+        raise HarnessFault(where(error, home)) from error
+    return module
 
 
-def outranks(there: Exercise, new: Exercise) -> bool:
-    """Whether the piece that is there comes from a later exercise of the course."""
-    course = [*EXERCISES.values()]
-    return course.index(there) > course.index(new)
+def refuse_broken(path: Path, name: str, origin: Exercise | None) -> None:
+    """Say what is wrong with a piece that cannot be imported, or does not make what it should."""
+    own = origin.name if origin else name
+    try:
+        tree = ast.parse(path.read_bytes(), path.name)
+    except (SyntaxError, ValueError) as error:
+        at = f", line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
+        raise HarnessFault(mend(f"{PACKAGE}/{path.name}{at}: it is no Python ({error})")) from None
+    made = ast.dump(tree)
+    if not re.search(rf"\b(name|id|asname)='{own}'", made):
+        raise HarnessFault(mend(f"{PACKAGE}/{path.name} makes no {own}"))
 
 
-def stand_ins(exercise: Exercise) -> dict[str, str]:
-    """What other pieces are called in a notebook, and in the package."""
-    assert exercise.piece
-    own = exercise.piece.name
-    made = {each.name: each.piece.name for each in EXERCISES.values() if each.piece}
-    return {name: piece for name, piece in made.items() if piece != own}
+def where(error: BaseException, home: Path) -> str:
+    """Which file and line of the package an error comes from, and what it says."""
+    file, line = home.name, 0
+    trace = error.__traceback__
+    while trace:
+        if trace.tb_frame.f_code.co_filename.startswith(str(home)):
+            file, line = Path(trace.tb_frame.f_code.co_filename).name, trace.tb_lineno
+        trace = trace.tb_next
+    what = str(error) or "it ends the program"
+    return mend(f"{PACKAGE}/{file}, line {line}: {type(error).__name__}: {what}")
+
+
+def mend(what: str) -> str:
+    """A fault in a piece, and what to do about it."""
+    return f"{what.rstrip('.')}. Mend the file, or move it away to borrow ours."
 
 
 def keep_earlier(path: Path, module: str) -> str:
     """Keep what stood there before, if it was something else; say where it is now."""
     if not path.exists() or path.read_bytes() == module.encode():
         return ""
+    (path.parent / EARLIER).mkdir(exist_ok=True)
     for number in count(1):
         beside = path.parent / EARLIER / f"{path.stem}-{number}.py"
-        if not beside.exists():
-            put(beside, path.read_bytes())
-            return f" What stood there before is kept in {PACKAGE}/{EARLIER}/{beside.name}."
+        try:
+            with beside.open("xb") as file:
+                file.write(path.read_bytes())
+        except FileExistsError:
+            continue
+        return f" What stood there before is kept in {PACKAGE}/{EARLIER}/{beside.name}."
     raise AssertionError
 
 
-def prove(copy: Path, exercise: Exercise, module: str) -> None:
-    """Hold the piece to its promises once more, in a copy of the package, without the notebook."""
-    assert exercise.piece
-    with TemporaryDirectory() as scratch:
-        trial = Path(scratch) / PACKAGE
-        if (copy / PACKAGE).is_dir():
-            copytree(copy / PACKAGE, trial)
-        put(trial / f"{exercise.piece.name}.py", module.encode())
-        write_page(Path(scratch))
-        found = findings(exercise, getattr(load(Path(scratch)), exercise.piece.name))
-    if not passed(exercise, found):
-        raise NotAlone(f"away from the notebook a promise breaks ({found[-1].promise})")
-
-
-def write_page(copy: Path) -> None:
-    """Write the package's own page anew; one that somebody else wrote is kept."""
-    path, page = copy / PACKAGE / "__init__.py", page_of(owned(copy))
-    if path.exists() and not path.read_text("utf-8", errors="replace").startswith(PAGE):
-        keep_earlier(path, page)
-    put(path, page.encode())
-
-
-def page_of(mine: Mapping[str, Exercise | None]) -> str:
-    """The source of the package's page: the learner's pieces imported, the others borrowed."""
-    lines = []
-    for name, exercises in makers().items():
-        if name in mine:
-            origin = mine[name]
-            own = origin.name if origin else name
-            under = f" as {name}" if own != name else ""
-            lines.append(f"from .{name} import {own}{under}  # yours")
-            continue
-        ours = exercises[-1]
-        assert ours.piece
-        given = "".join(f", {need}={need}" for need in ours.piece.needs)
-        lines.append(f'{name} = borrowed("{name}"{given})  # until lab {lab_of(exercises[0])}')
-    needs = "from harness_zero.mine import borrowed\n\n" if len(mine) < len(lines) else ""
-    return f"{PAGE}\n{needs}" + "\n".join(lines) + "\n"
-
-
-def load(copy: Path) -> ModuleType:
-    """The learner's package as a module; with nothing in it yet, all is borrowed."""
-    page = copy / PACKAGE / "__init__.py"
-    if not page.exists():
-        module = ModuleType(PACKAGE)
-        exec(page_of({}), vars(module))
-        return module
+def forget() -> None:
+    """Have the package imported anew where it is imported next."""
     for name in [name for name in sys.modules if name.split(".")[0] == PACKAGE]:
         del sys.modules[name]
-    spec = importlib.util.spec_from_file_location(
-        PACKAGE, page, submodule_search_locations=[str(page.parent)]
-    )
-    assert spec and spec.loader
-    module = sys.modules[PACKAGE] = importlib.util.module_from_spec(spec)
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:
-        raise HarnessFault(where(error, page.parent)) from error
-    return module
-
-
-def where(error: Exception, home: Path) -> str:
-    """Which file and line of the package an error comes from, and what it says."""
-    frames = [frame for frame in own_frames(error) if frame.filename.startswith(str(home))]
-    file, line = (frames[-1].filename, frames[-1].lineno) if frames else (str(home), None)
-    if isinstance(error, SyntaxError) and error.filename:
-        file, line = error.filename, error.lineno
-    place = f"{PACKAGE}/{Path(file).name}" + (f", line {line}" if line else "")
-    return (
-        f"{place}: {type(error).__name__}: {error}. Mend the file, or move it away to borrow ours."
-    )

@@ -11,6 +11,7 @@ from typing import Any
 from rich.console import Console
 
 from harness_zero.assembly import COST_CAP, USUAL, assemble, of_messages
+from harness_zero.containment import contained
 from harness_zero.faults import SetupFault
 from harness_zero.flight.personas import fixer
 from harness_zero.flight.worlds import WORLDS, world, world_in
@@ -102,7 +103,7 @@ def choose(folder: Path, offline: bool, told: Callable[[str], None]) -> Model:
         except ModelFailed as failure:
             raise NoModel(str(failure)) from failure
     if known := world_in(folder):
-        told(f"     offline: a rehearsed model that reads, and knows the project {known.name}")
+        told(f"     offline: a rehearsed model, which repairs {known.name} whatever it is asked")
         return of_messages(fixer(known))
     raise NoModel(
         f"{folder} is none of the shipped projects ({', '.join(WORLDS)}), and offline only these"
@@ -122,13 +123,23 @@ def brakes(offline: bool, told: Callable[[str], None]) -> tuple[Policy, ...]:
 
 def own(copy: Path, told: Callable[[str], None]) -> Loop:
     """The harness in a learner's copy; what in it is theirs is told."""
-    from harness_zero.mine import PACKAGE, load, makers, owned
+    from harness_zero.desk import list_fault
+    from harness_zero.mine import PACKAGE, HarnessFault, load, makers, owned
 
-    loop = draft(load(copy).run)
+    run = load(copy).run
     yours = owned(copy)
     told(f"     {PACKAGE}: yours: {', '.join(yours) or 'nothing yet'}")
     if others := [name for name in makers() if name not in yours]:
         told(f"     {PACKAGE}: borrowed: {', '.join(others)}")
+
+    def loop(model: Model, tools: Tools, prompt: str) -> Any:
+        with contained():
+            given = draft(run)(model, tools, prompt)
+        messages = given[0] if isinstance(given, tuple) and given else given
+        if not isinstance(given, Run) and (fault := list_fault(messages)):
+            raise HarnessFault(f"your run gives back no list of messages but {fault}")
+        return given
+
     return loop
 
 

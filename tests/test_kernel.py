@@ -7,6 +7,7 @@ import pytest
 from nbclient import NotebookClient
 
 from harness_zero.course import checkout, lay
+from harness_zero.mine import write_page
 
 SETUP = "from harness_zero.messages import *\nfrom harness_zero.notebook import *"
 
@@ -16,6 +17,7 @@ def kernel(tmp_path_factory):
     """Run a cell in a kernel of a learner's copy; gives back what it shows, as text."""
     copy = tmp_path_factory.mktemp("course") / "copy"
     lay(checkout(), copy)
+    write_page(copy)
     notebook = nbformat.v4.new_notebook()
     folder = copy / "labs/01_structural_stop"
     client = NotebookClient(notebook, allow_errors=True, resources={"metadata": {"path": folder}})
@@ -52,10 +54,8 @@ def test_a_cell_that_runs_before_the_set_up_cell_says_where_names_come_from(kern
 
 
 def test_the_magic_is_known_before_any_cell_has_run_and_needs_a_name(kernel):
-    assert kernel("%%my_harness act\nx = 1").startswith(
-        "%%my_harness act: this cell defines no act"
-    )
-    assert "defines no name" in kernel("%%my_harness\nx = 1")
+    assert kernel("%%my_harness act\nx = 1").startswith("%%my_harness act: this cell makes no act")
+    assert "wants the name of what the cell makes" in kernel("%%my_harness\nx = 1")
     assert "first line of the cell" in kernel(
         "x = 1\nget_ipython().run_cell_magic('my_harness', 'x', 'y')"
     )
@@ -126,3 +126,60 @@ def test_a_loop_that_is_watched_cannot_end_the_kernel_either(kernel):
     kernel(SETUP)
     said = kernel("watch(lambda model, tools, prompt: exit(), None, {}, 'go')")
     assert "a function ends with return" in said and "Traceback" not in said
+
+
+def test_a_comment_may_stand_above_the_magic(kernel):
+    kernel(f"{SETUP}\nfrom harness_zero.messages import pairing_fault as theirs")
+    kernel(
+        "# my own\n\n%%my_harness pairing_fault\n"
+        "def pairing_fault(asking, answering):\n    return theirs(asking, answering)\n"
+    )
+    assert "yours now" in kernel("check('pairing_fault', pairing_fault)")
+
+
+def test_an_answer_is_kept_though_what_its_cell_tries_after_it_fails(kernel):
+    kernel(f"{SETUP}\nfrom harness_zero.messages import pairing_fault as theirs")
+    kernel(
+        "%%my_harness pairing_fault\n# another\ndef pairing_fault(asking, answering):\n"
+        "    return theirs(asking, answering)\n1 / 0"
+    )
+    assert "yours now" in kernel("check('pairing_fault', pairing_fault)")
+    assert "1 / 0" not in (kernel.copy / "my_harness/pairing_fault.py").read_text()
+
+
+def test_a_cell_that_goes_to_another_folder_takes_nothing_away(kernel):
+    kernel(f"{SETUP}\nimport os, tempfile\nos.chdir(tempfile.mkdtemp())\nos.rmdir(os.getcwd())")
+    kernel("from harness_zero.messages import pairing_fault as theirs")
+    kernel(
+        "%%my_harness pairing_fault\n# a third\ndef pairing_fault(asking, answering):\n"
+        "    return theirs(asking, answering)"
+    )
+    said = kernel("check('pairing_fault', pairing_fault)")
+    assert "yours now" in said and "Our solution" in said
+    assert "pieces are yours" in kernel("mine()")
+    kernel(f"import os\nos.chdir({str(kernel.copy)!r})")
+
+
+def test_what_there_is_in_notebooks_alone_is_named(kernel):
+    kernel(f"{SETUP}\nfrom harness_zero.messages import pairing_fault as theirs")
+    kernel(
+        "%%my_harness pairing_fault\ndef pairing_fault(asking, answering):\n"
+        "    display\n    return theirs(asking, answering)"
+    )
+    said = kernel("check('pairing_fault', pairing_fault)")
+    assert "it uses display, which there is in a notebook alone" in said
+
+
+def test_an_exercise_that_is_no_piece_says_so_under_the_magic(kernel):
+    kernel(SETUP)
+    kernel('%%my_harness late_results\ndef late_results():\n    return "c", 6')
+    assert "no piece of a harness" in kernel("check('late_results', late_results)")
+
+
+def test_a_check_of_an_older_answer_says_that_the_newer_cell_did_not_run(kernel):
+    kernel(f"{SETUP}\ndef act(reply, tools):\n    return user()")
+    kernel("%%my_harness act\ndef act(reply, tools):\n    return user(")
+    said = kernel("check('act', act)")
+    assert "Your cell with act ended in a SyntaxError, so act is checked as it was before." in said
+    kernel("def act(reply, tools):\n    return None")
+    assert "as it was before" not in kernel("check('act', act)")

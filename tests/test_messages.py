@@ -144,3 +144,10 @@ def test_what_is_no_array_cannot_be_sent_and_is_told_like_any_fault(odd):
 def test_a_block_of_an_unknown_kind_is_kept_whatever_it_holds():
     odd = {"type": "hologram", "text": None}
     assert said(reply(odd, " "))["content"] == [odd]
+
+
+def test_a_fault_among_neighbours_of_one_role_is_told_by_the_numbers_in_the_array():
+    asking = {"role": "assistant", "content": [tool_use("a", "note")]}
+    assert array_fault([user("x"), user("y"), asking, user("z")]).startswith("messages 2 and 3: a")
+    assert array_fault([user("x"), asking, asking, user("z")]).startswith("messages 1-2 and 3: a")
+    assert array_fault([user("x"), user("y"), asking]).startswith("message 2: a")

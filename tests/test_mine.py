@@ -10,9 +10,10 @@ from harness_zero import kernel, mine
 from harness_zero.cli import main
 from harness_zero.course import checkout, lay
 from harness_zero.grading.exercises import EXERCISES
-from harness_zero.messages import reply, tool_use, tool_uses, user
-from harness_zero.mine import HarnessFault, load, makers, owned, take
+from harness_zero.messages import reply, tool_use
+from harness_zero.mine import HarnessFault, load, makers, owned
 from harness_zero.models.scripted import scripted
+from harness_zero.taking import take
 
 ANSWER = """def answer(call, tools):
     output = tools[call["name"]](**call["input"])
@@ -31,7 +32,8 @@ RUN = """def run(model, tools, prompt):
         messages.append(act(reply, tools))
 """
 SOURCES = {"answer": ANSWER, "act": ACT, "run": RUN}
-AROUND = {"user": user, "tool_uses": tool_uses}
+ACT_TAKEN = "my_harness/act.py is yours now. It uses the package's answer (borrowed)."
+IMPORTS = "from harness_zero.messages import tool_uses, user"
 
 
 @pytest.fixture
@@ -44,6 +46,7 @@ def copy(tmp_path):
 def as_before(monkeypatch):
     """What these tests import and remember goes with them."""
     monkeypatch.setattr(kernel, "WRITTEN", {})
+    monkeypatch.setattr(kernel, "CELLS", [])
     yield
     for name in [name for name in sys.modules if name.split(".")[0] == "my_harness"]:
         del sys.modules[name]
@@ -51,12 +54,12 @@ def as_before(monkeypatch):
 
 def written(name, source=None, **more):
     """An answer from a cell under the magic, as the kernel remembers it."""
-    source = source or SOURCES[name]
-    space = {"__name__": "__main__", **AROUND, **more}
-    for other, code in SOURCES.items():
-        exec(code, space) if other != name else None
-    exec(source, space)
-    kernel.WRITTEN[name] = kernel.Written(source, space[name])
+    space = {"__name__": "__main__", **more}
+    others = [code for other, code in SOURCES.items() if other != name]
+    for cell in [IMPORTS, *others, source or SOURCES[name]]:
+        exec(cell, space)
+        kernel.CELLS.append(cell)
+    kernel.WRITTEN[name] = space[name]
     return space[name]
 
 
@@ -75,7 +78,7 @@ def test_with_nothing_written_the_whole_harness_is_borrowed_and_works(copy):
 
 
 def test_an_answer_that_passed_is_theirs_and_the_others_are_named_as_borrowed(copy):
-    assert taken(copy, "act") == "my_harness/act.py is yours now."
+    assert taken(copy, "act") == ACT_TAKEN
     page = (copy / "my_harness/__init__.py").read_text()
     assert "from .act import act  # yours" in page
     assert 'run = borrowed("run", act=act)  # until lab 01_structural_stop' in page
@@ -131,7 +134,7 @@ def test_another_answer_takes_the_place_of_the_first_and_the_first_is_kept(copy)
 
 def test_the_same_answer_again_moves_nothing(copy):
     taken(copy, "act")
-    assert taken(copy, "act") == "my_harness/act.py is yours now."
+    assert taken(copy, "act") == "my_harness/act.py is yours, as it was."
     assert not (copy / "my_harness/earlier").exists()
 
 
@@ -162,19 +165,17 @@ def test_a_page_that_they_wrote_themselves_is_kept(copy):
 def test_an_answer_that_needs_the_notebook_is_not_taken_and_the_name_is_said(copy):
     source = ACT.replace("answer(call, tools)", "model.answer(call, tools)")
     said = taken(copy, "act", source, model=type("Odd", (), {})())
-    assert "it uses model; make model in the same cell" in said
+    assert "it uses model, which no cell has made" in said
     assert not (copy / "my_harness/act.py").exists()
 
 
-def test_an_answer_that_breaks_a_promise_away_from_the_notebook_is_not_taken(copy):
-    source = "calls = []\n\n\n" + ACT.replace(
-        "return", "calls.append(1)\n    if len(calls) > 9: return\n    return"
+def test_an_answer_that_breaks_a_promise_without_the_notebook_is_not_taken(copy):
+    source = "calls = [1] * 20\n\n\n" + ACT.replace(
+        "return", "if len(calls) > 9: return\n    return"
     )
-    for _ in range(2):
-        said = taken(copy, "act", source)
-    assert "yours now" in said
-    source = source.replace("calls = []", "calls = [1] * 20")
-    assert "away from the notebook a promise breaks" in taken(copy, "act", source)
+    said = taken(copy, "act", source)
+    assert "without the notebook a promise breaks: it gives back one message of the user" in said
+    assert not (copy / "my_harness/act.py").exists()
 
 
 @pytest.mark.parametrize("obstacle", ["file", "link"])
@@ -188,9 +189,12 @@ def test_where_no_folder_can_be_nothing_is_written(copy, obstacle, tmp_path):
 @pytest.mark.parametrize(
     ("source", "words"),
     [
-        ("def act(:\n", r"my_harness/act.py, line 1: SyntaxError"),
-        ("import nowhere\n", r"my_harness/act.py, line 1: ModuleNotFoundError"),
-        ("x = 1\n", r"my_harness/__init__.py, line \d+: ImportError"),
+        ("def act(:\n", r"my_harness/act.py, line 1: it is no Python"),
+        ("import nowhere\nact = 1", r"my_harness/act.py, line 1: ModuleNotFoundError"),
+        ("act = 1\n1 / 0", r"my_harness/act.py, line 2: ZeroDivisionError"),
+        ("act = 1\nexit()", r"my_harness/act.py, line 2: SystemExit"),
+        ("act = '\0'", r"my_harness/act.py.*: it is no Python"),
+        ("x = 1\n", r"my_harness/act.py makes no act"),
     ],
 )
 def test_a_piece_that_is_broken_by_hand_is_named_with_its_line(copy, source, words):
@@ -240,3 +244,96 @@ def test_every_piece_that_is_borrowed_keeps_the_promises_of_its_exercises(copy):
             for promise in exercise.promises:
                 promise(answer)
     assert mine.lab_of(EXERCISES["run"]) == "01_structural_stop"
+
+
+def test_a_piece_that_is_moved_away_is_borrowed_again(copy):
+    taken(copy, "act")
+    taken(copy, "run")
+    (copy / "my_harness/act.py").unlink()
+    assert ask_for_a_sum(load(copy))[-1]["content"][0]["text"] == "5"
+    assert "act = borrowed" in (copy / "my_harness/__init__.py").read_text()
+
+
+def test_a_page_that_is_gone_is_written_anew(copy):
+    taken(copy, "act")
+    (copy / "my_harness/__init__.py").unlink()
+    assert load(copy).act.__module__ == "my_harness.act"
+
+
+def test_what_they_wrote_under_the_page_is_kept(copy):
+    taken(copy, "act")
+    page = copy / "my_harness/__init__.py"
+    page.write_text(page.read_text() + "MY_SETTING = 42\n")
+    taken(copy, "run")
+    assert "MY_SETTING" in (copy / "my_harness/earlier/__init__-1.py").read_text()
+
+
+def test_a_piece_may_use_one_that_comes_after_it_in_the_course(copy):
+    checked = RUN.replace(
+        "messages.append(act", "pairing_fault(messages[-1], None)\n        messages.append(act"
+    )
+    names = "from harness_zero.messages import pairing_fault\n\n\n"
+    said = taken(copy, "run", names + checked)
+    assert said.endswith("It uses the package's pairing_fault (borrowed), act (borrowed).")
+    theirs = "from harness_zero.messages import pairing_fault as ours\n\n\n"
+    theirs += "def pairing_fault(asking, answering):\n    return ours(asking, answering)\n"
+    assert "yours now" in taken(copy, "pairing_fault", theirs)
+    assert ask_for_a_sum(load(copy))[-1]["content"][0]["text"] == "5"
+
+
+def test_pieces_that_need_each_other_in_a_ring_are_refused(copy):
+    taken(copy, "act")
+    path = copy / "my_harness/act.py"
+    taken(copy, "run")
+    path.write_text("from . import run\n" + path.read_text())
+    with pytest.raises(HarnessFault, match=r"act, run need each other in a ring"):
+        load(copy)
+
+
+def test_a_helper_that_is_called_as_a_later_piece_is_a_helper(copy):
+    source = "def run(call, tools):\n    return str(tools[call['name']](**call['input']))\n\n\n"
+    source += "def answer(call, tools):\n    return {'type': 'tool_result',"
+    source += " 'tool_use_id': call['id'], 'content': run(call, tools)}\n"
+    assert "yours now" in taken(copy, "answer", source)
+    assert "def run" in (copy / "my_harness/answer.py").read_text()
+
+
+def test_a_piece_that_works_in_the_notebook_alone_is_not_taken(copy, tmp_path, monkeypatch):
+    (tmp_path / "beside_the_lab.py").write_text("def joined(blocks):\n    return blocks\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    source = "from beside_the_lab import joined\n\n\n" + ACT.replace("[answer", "joined([answer")
+    source = source.replace("(reply)])", "(reply)]))")
+    said = taken(copy, "act", source)
+    assert "No module named 'beside_the_lab'" in said and "Mend" not in said
+    assert not (copy / "my_harness/act.py").exists()
+
+
+def test_another_piece_that_never_ends_does_not_hang_a_check(copy, monkeypatch):
+    monkeypatch.setattr(mine, "PATIENCE", 0.5)
+    taken(copy, "act")
+    path = copy / "my_harness/act.py"
+    path.write_text(path.read_text() + "while True: pass\n")
+    with pytest.raises(HarnessFault, match="StillRunning"):
+        load(copy)
+
+
+def test_a_package_that_was_imported_is_imported_anew_after_a_check(copy):
+    taken(copy, "act")
+    load(copy)
+    assert "my_harness" in sys.modules
+    taken(copy, "run")
+    assert "my_harness" not in sys.modules
+
+
+@pytest.mark.parametrize(
+    "source", ["def run(model, tools, prompt):\n    return None\n", "run = exit\n"]
+)
+def test_run_mine_does_not_call_a_loop_finished_that_gives_nothing_back(
+    copy, tmp_path, monkeypatch, source
+):
+    taken(copy, "run")
+    (copy / "my_harness/run.py").write_text(source)
+    monkeypatch.chdir(copy)
+    command = ["run", "--mine", "fix it", "--project", "login", "--workspace", str(tmp_path / "w")]
+    result = CliRunner().invoke(main, command)
+    assert result.exit_code == 1 and "finished" not in result.output

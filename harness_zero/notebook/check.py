@@ -6,6 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from harness_zero import kernel
 from harness_zero.faults import SetupFault
 from harness_zero.grading.checks import Finding, findings, passed
 from harness_zero.grading.exercise import Exercise
@@ -39,9 +40,11 @@ def check(name: str, answer: Any) -> None:
     """
     tried = exercise(name)
     found = findings(tried, answer)
+    if fault := kernel.FAILED.get(name):
+        print(f"Your cell with {name} ended in {fault}, so {name} is checked as it was before.")
     print("\n".join(lines(tried, found)))
     show_case(found[-1])
-    if copy := copy_around(Path.cwd()):
+    if copy := copy_around(kernel.folder()):
         follow_up(copy, tried, found, answer)
     if "NBGRADER_EXECUTION" in os.environ and not passed(tried, found):
         raise NotAllKept(f"{tried.title}: no points by the visible checks")
@@ -66,7 +69,7 @@ def lines(tried: Exercise, found: list[Finding]) -> Iterator[str]:
 
 def unfilled(function: str) -> str:
     """Where the hole is, and what to do."""
-    return f"Fill the hole in {function}, run its cell, then this one again."
+    return f"Fill the hole in {function}, run its cell and check again."
 
 
 def told(found: Finding) -> str:
@@ -87,7 +90,7 @@ def show_case(found: Finding) -> None:
 
     from harness_zero.notebook.step import step
 
-    with suppress(SetupFault):  # what was given back is no array, and the check said so
+    with suppress(SetupFault, RecursionError):  # it is no array, and the check said so
         display(step(found.case, folded=FOLDED))
 
 
@@ -100,9 +103,9 @@ def in_notebook() -> bool:
 
 def follow_up(copy: Path, tried: Exercise, found: list[Finding], answer: Callable) -> None:
     """What a check leads to in a learner's copy: progress, a piece of theirs, our solution."""
-    from harness_zero.mine import take
     from harness_zero.notebook.solution import show_solution
     from harness_zero.progress import note_checked
+    from harness_zero.taking import take
 
     kept = sum(each.state == "kept" for each in found)
     said = [note_checked(copy, tried.name, kept, len(tried.promises))]

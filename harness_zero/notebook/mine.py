@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 from html import escape
-from pathlib import Path
 
+from harness_zero import kernel
 from harness_zero.grading.exercise import Exercise
 from harness_zero.mine import PACKAGE, lab_of, makers, owned
 from harness_zero.notebook.faces import Shown, coloured, fold
@@ -15,10 +15,14 @@ LEFT = ' style="text-align: left"'
 
 def mine() -> Shown:
     """Every piece of the harness: the learner's own with its source, ours until they write it."""
-    copy = copy_around(Path.cwd())
+    copy = copy_around(kernel.folder())
     own = owned(copy) if copy else {}
     rows = [row(name, exercises, own) for name, exercises in makers().items()]
-    sources = {name: (copy / PACKAGE / f"{name}.py").read_text("utf-8") for name in own if copy}
+    sources = {
+        name: (copy / PACKAGE / f"{name}.py").read_text("utf-8", errors="replace")
+        for name in own
+        if copy
+    }
     return Shown(as_text(rows), page(rows, sources))
 
 

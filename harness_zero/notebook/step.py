@@ -23,12 +23,16 @@ WIDE, FOLDED = 72, 1_000  # characters of a block in its line, and behind its fo
 CELL = 'style="text-align:left;vertical-align:top"'  # JupyterLab sets tables to the right
 
 
-def step(run: Any, folded: str = "") -> "Steps":
+def step(run: Any, folded: str = "", judged: bool = True) -> "Steps":
     """Step through any run: a Run, a Recording, a list of messages, or (messages, label).
 
-    With words in `folded` it shows these alone until they are clicked.
+    With words in `folded` it shows these alone until they are clicked. Unless it is `judged`,
+    it does not say what is wrong with the array: that may be the question.
     """
-    return Steps(payload(account(run)), folded)
+    shown = payload(account(run))
+    if not judged:
+        shown["end"]["array"] = ""
+    return Steps(shown, folded)
 
 
 class Steps:
