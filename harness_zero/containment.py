@@ -5,12 +5,14 @@ by `patched`, which compares with how Python was when this module was first impo
 """
 
 import builtins
+import dis
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import CodeType
 from typing import Any, NoReturn
 
+from harness_zero import messages
 from harness_zero.faults import SetupFault
 
 NOT_OURS = {"input", "exit", "quit", "help", "copyright", "credits", "license", "display", "_"}
@@ -39,9 +41,32 @@ def refuse_exit(*_: Any, **__: Any) -> NoReturn:
     raise AskedToEnd("exit() ends the whole program; a function ends with return")
 
 
+DEEPEST = 5_000  # calls inside each other; who needs more calls itself for ever
+
+
+@contextmanager
+def shallow() -> Iterator[None]:
+    """Meanwhile no limit of recursion above DEEPEST holds; afterwards the limit is as it was."""
+    limit, set_limit = sys.getrecursionlimit(), sys.setrecursionlimit
+    set_limit(min(limit, DEEPEST))
+    sys.setrecursionlimit = lambda asked: set_limit(min(asked, DEEPEST))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit = set_limit
+        set_limit(limit)
+
+
 @contextmanager
 def contained() -> Iterator[None]:
     """Meanwhile `input()` and `exit()` raise; afterwards Python's builtins are as they were."""
+    with shallow(), no_keys_no_end():
+        yield
+
+
+@contextmanager
+def no_keys_no_end() -> Iterator[None]:
+    """Meanwhile `input()` and `exit()` raise, and builtins can be replaced only until the end."""
     before = dict(vars(builtins))
     vars(builtins).update(input=refuse_input, exit=refuse_exit, quit=refuse_exit)
     shell = notebook_shell()
@@ -77,20 +102,35 @@ def patched() -> list[str]:
 
 def hidden(function: Any) -> list[str]:
     """The builtins that a function means and does not get: names of the notebook hide them."""
-    known = getattr(function, "__globals__", {})
+    return [name for name, value in means(function).items() if name in SHIPPED and is_own(value)]
+
+
+def hidden_ours(function: Any) -> list[str]:
+    """The course's helpers that a function means and does not get, for the same reason."""
+    used = means(function).items()
+    return [name for name, value in used if hasattr(messages, name) and not callable(value)]
+
+
+def means(function: Any) -> dict[str, Any]:
+    """The global names that a function uses, and what they stand for; None: for nothing."""
+    known = getattr(function, "__globals__", None)
     code = getattr(function, "__code__", None)
-    return [name for name in names_in(code) if name in SHIPPED and is_own(known.get(name))]
+    if not isinstance(known, dict) or not isinstance(code, CodeType):
+        return {}
+    return {name: known.get(name) for name in names_in(code)}
 
 
-def names_in(code: CodeType | None) -> list[str]:
-    """The global names that some code uses, also inside the functions it makes."""
-    if code is None:
-        return []
+LOADED = {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"}  # attributes are not
+
+
+def names_in(code: CodeType) -> list[str]:
+    """The global names that some code reads, also inside the functions it makes."""
+    own = [each.argval for each in dis.get_instructions(code) if each.opname in LOADED]
     inner = [names_in(each) for each in code.co_consts if isinstance(each, CodeType)]
-    return list(dict.fromkeys([*code.co_names, *(name for names in inner for name in names)]))
+    return list(dict.fromkeys([*own, *(name for names in inner for name in names)]))
 
 
 def is_own(value: Any) -> bool:
     """Whether a value is the learner's: a notebook has an `open` of its own."""
-    made_in = getattr(value, "__module__", None) or type(value).__module__
+    made_in = str(getattr(value, "__module__", None) or type(value).__module__)
     return value is not None and not made_in.startswith(("IPython", "ipykernel"))

@@ -11,6 +11,7 @@ from harness_zero.messages import (
     Block,
     Message,
     Reply,
+    block_fault,
     blocks,
     reply,
     said,
@@ -124,8 +125,30 @@ def list_fault(given: Any) -> str | None:
     if not isinstance(given, list):
         return f"no list but {type(given).__name__}: {brief(given)}"
     for at, message in enumerate(given):
-        if fault := shape_fault(message):
+        if fault := message_fault(message):
             return f"a list whose message {at} {fault}"
+    return None
+
+
+def message_fault(given: Any) -> str | None:
+    """What is wrong with the form of a message and of the results in it; None if nothing is."""
+    if fault := shape_fault(given):
+        return fault
+    return next((fault for each in tool_results(given) if (fault := result_fault(each))), None)
+
+
+def result_fault(result: Block) -> str | None:
+    """What is wrong with the form of the blocks that a result holds; it may hold none."""
+    inside = result.get("content")
+    faults = map(block_fault, inside if isinstance(inside, list) else [])
+    return next((f"holds a result that {fault}" for fault in faults if fault), None)
+
+
+def surplus(messages: list[Message]) -> str | None:
+    """The first message that holds more than a role and its content; None if there is none."""
+    for at, message in enumerate(messages):
+        if more := sorted(map(str, {*message} - {"role", "content"})):
+            return f"message {at} with {', '.join(more)} besides"
     return None
 
 
@@ -147,7 +170,9 @@ def results_in(messages: list[Message], at: int = 2) -> dict[str, Any]:
 def as_text(result: Block) -> Any:
     """A result's content, whether it came bare or as one text block."""
     content = result.get("content")
-    return content[0].get("text") if isinstance(content, list) and len(content) == 1 else content
+    if isinstance(content, list) and len(content) == 1 and not block_fault(content[0]):
+        return content[0].get("text")
+    return content
 
 
 def as_blocks(messages: list[Message]) -> list[tuple[str, list[Block]]]:

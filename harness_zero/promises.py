@@ -20,8 +20,9 @@ from harness_zero.desk import (
     kinds,
     note,
     results_in,
+    surplus,
 )
-from harness_zero.messages import reply, request_fault, tool_results, tool_use, words
+from harness_zero.messages import blocks, reply, request_fault, tool_results, tool_use, words
 
 Promise = Callable[[Play], None]
 
@@ -65,7 +66,7 @@ def a_reply_that_asks_for_nothing_ends_the_run(play: Play) -> None:
 def a_reply_without_a_call_ends_the_run_whatever_its_stop_reason(play: Play) -> None:
     """The stop is structural: it goes by what the reply asks for."""
     messages = Desk(reply("4", stop_reason="max_tokens")).play(play)
-    if words(messages[-1]) != "4" or len(messages) != 2:
+    if len(messages) != 2 or words(messages[-1]) != "4":
         got = f"{len(messages)} messages: {', '.join(kinds(messages))}"
         why = "a reply that asks for nothing leaves nothing to do, however it ended"
         raise Broken("a prompt and the reply to it", got, why)
@@ -103,22 +104,25 @@ def the_model_is_sent_all_that_was_said(play: Play) -> None:
 
 @since(1)
 def all_calls_of_a_reply_are_answered_in_one_message_in_call_order(play: Play) -> None:
-    """Three calls, one message, three results."""
-    desk = Desk(asking("a", "b", "c"), reply("done"))
+    """Three calls, one message, three results, and nothing else in it."""
+    desk = Desk(asking("b", "c", "a"), reply("done"))  # in an order that no sorting makes
     messages = desk.play(play)
     results = tool_results(messages[2]) if len(messages) > 2 else []
     answered = [result["tool_use_id"] for result in results]
-    if answered != ["a", "b", "c"] or messages[2]["role"] != "user" or len(messages) != 4:
+    if answered != ["b", "c", "a"] or messages[2]["role"] != "user" or len(messages) != 4:
         raise Broken(
-            "one message of the user with the results of a, b, c",
+            "one message of the user with the results of b, c, a",
             f"{len(messages)} messages: {', '.join(kinds(messages))}",
             "every call of a reply is answered at once, together, in the order of the calls",
         )
+    if results != blocks(messages[2]):
+        why = "nobody said more; to the model, words beside the results are the user's"
+        raise Broken("the results and nothing else in their message", kinds(messages)[2], why)
     contents = [as_text(result) for result in results]
-    if contents != ["noted a", "noted b", "noted c"]:
+    if contents != ["noted b", "noted c", "noted a"]:
         raise Broken(
             "each result to hold what its own tool returned",
-            repr(contents),
+            brief(contents, 200),
             "the model reads results by id; a swapped one is a false report",
         )
 
@@ -132,7 +136,7 @@ def a_tool_gets_the_arguments_it_was_asked_with_and_its_output_becomes_text(play
     got = as_text(results[0]) if results else None
     if got != "5":
         why = "a result's content is text (or blocks) to the API"
-        raise Broken("the result '5', as text", repr(got), why)
+        raise Broken("the result '5', as text", brief(got, 200), why)
 
 
 @since(1)
@@ -152,11 +156,9 @@ def a_result_that_worked_is_no_error(play: Play) -> None:
 def what_enters_the_array_is_a_message_and_no_more(play: Play) -> None:
     """A role and its content; what else a reply carries stays outside."""
     messages = Desk(asking("a"), reply("done")).play(play)
-    for at, message in enumerate(messages):
-        if more := sorted({*message} - {"role", "content"}):
-            why = "stop_reason, usage and cost are the reply's; they never travel back"
-            got = f"message {at} with {', '.join(more)} besides"
-            raise Broken("messages that hold a role and their content", got, why)
+    if got := surplus(messages):
+        why = "stop_reason, usage and cost are the reply's; they never travel back"
+        raise Broken("messages that hold a role and their content", got, why)
 
 
 @since(1)
@@ -170,6 +172,29 @@ def each_call_is_made_once(play: Play) -> None:
             ", ".join(desk.done) or "no call at all",
             "a call that is lost leaves the model waiting; one made twice may pay twice",
         )
+
+
+@since(1)
+def two_calls_that_look_alike_are_both_made(play: Play) -> None:
+    """The same tool with the same arguments, under two ids."""
+    desk = Desk(reply(note("a"), tool_use("b", "note", what="a")), reply("done"))
+    messages = desk.play(play)
+    answered = [*results_in(messages)] if len(messages) > 2 else []
+    if desk.done != ["a", "a"] or answered != ["a", "b"]:
+        got = f"{len(desk.done)} made; results of {', '.join(answered) or 'no call'}"
+        why = "whoever asks twice may mean it: two coins, two lines; the id tells two calls apart"
+        raise Broken("both calls made, and results of a and of b", got, why)
+
+
+@since(1)
+def a_call_is_made_wherever_it_stands_in_the_reply(play: Play) -> None:
+    """With words before it, behind it, and on both sides."""
+    desk = Desk(reply(note("a"), "I wait."), reply("Now", note("b"), "and wait."), reply("done"))
+    messages = desk.play(play)
+    if desk.done != ["a", "b"] or words(messages[-1]) != "done":
+        got = f"made: {', '.join(desk.done) or 'no call'}; the last is {kinds(messages)[-1]}"
+        why = "a reply asks for something if there is a call in it, whatever it says besides"
+        raise Broken("the calls a and b made, and the answer at the end", got, why)
 
 
 @since(1)

@@ -1,7 +1,9 @@
 """What a learner's function may do by mistake costs it a promise, and nobody else anything."""
 
+import asyncio
 import builtins
 import sys
+import time
 
 import pytest
 
@@ -14,10 +16,10 @@ from harness_zero.containment import (
     notebook_shell,
     patched,
 )
-from harness_zero.desk import Desk
+from harness_zero.desk import Desk, asking
 from harness_zero.grading.checks import findings
 from harness_zero.grading.exercise import Exercise
-from harness_zero.messages import reply
+from harness_zero.messages import reply, said, user
 from harness_zero.watch import RunLost, watch
 
 
@@ -127,6 +129,90 @@ def test_names_that_hide_nothing_the_function_uses_are_not_mentioned():
     tried = made("def tried(): return {}['x']", str="hello", id=5)
     found = finding(tried)
     assert "KeyError" in found.got and "del" not in found.why
+
+
+def test_a_name_behind_a_dot_hides_nothing():
+    assert hidden(made("def tried(): return '{}'.format(1)", format="hello")) == []
+    assert hidden(made("def tried(): return format(1)", format="hello")) == ["format"]
+
+
+def test_what_calls_itself_for_ever_is_told_whatever_the_limit():
+    def tried():
+        sys.setrecursionlimit(10**6)
+        return tried()
+
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(10**6)
+    try:
+        assert "RecursionError" in finding(tried).got
+        assert sys.getrecursionlimit() == 10**6
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+def test_an_event_loop_inside_of_the_notebooks_own_is_explained_without_noise():
+    def tried():
+        async def nothing():
+            pass
+
+        asyncio.run(nothing())
+
+    async def notebook():
+        return finding(tried)
+
+    found = asyncio.run(notebook())
+    assert (
+        "running event loop" in found.got and "a notebook itself runs in an event loop" in found.why
+    )
+
+
+class Mute(Exception):
+    """What cannot tell what it is."""
+
+    def __str__(self):
+        raise ValueError("no words")
+
+    __repr__ = __str__
+
+
+def test_what_cannot_tell_what_it_is_is_told_by_its_kind():
+    def tried():
+        raise Mute
+
+    assert "Mute: <a Mute of which str() raises ValueError>" in finding(tried).got
+    found = finding(Mute())
+    assert found.got == "<a Mute of which repr() raises ValueError>, which is no function"
+
+
+def test_however_much_there_is_to_say_a_finding_is_short():
+    def tried():
+        raise ValueError("x" * 500_000)
+
+    for found in (finding(tried), finding("x" * 500_000)):
+        assert found.state == "broken" and len(found.got) < 1_000
+
+
+def test_a_run_that_is_slow_is_not_told_to_have_no_end():
+    def plays(answer):
+        """At a desk."""
+        Desk(*[asking("a")] * 9, reply("done")).play(answer)
+
+    def slow(model, tools, prompt):
+        messages = [user(prompt)]
+        while len(messages) < 18:
+            messages.append(said(model(messages)))
+            time.sleep(0.25)
+        return messages
+
+    exercise = Exercise(**{**vars(TRIED), "promises": (plays,), "takes": "tried(m, t, p)"})
+    (found,) = findings(exercise, slow)
+    assert found.got.startswith("6 rounds, and still running after 1.5 seconds")
+    assert "slow" in found.why
+
+
+def test_a_name_that_hides_a_helper_of_the_course_is_told_too():
+    found = finding(made("def tried(): return reply('x')", reply={"content": []}))
+    assert "hides the course's reply; run the set-up cell again" in found.why
 
 
 def test_a_name_from_a_cell_that_did_not_run_is_explained():

@@ -9,8 +9,9 @@ from answers import RIGHT, WRONG
 
 from harness_zero.course import checkout, lay
 from harness_zero.grading.answers import check_lab
-from harness_zero.grading.checks import findings, passed
+from harness_zero.grading.checks import findings, passed, untried
 from harness_zero.grading.exercises import EXERCISES, LABS
+from harness_zero.messages import array_fault
 from harness_zero.notebook.check import lines
 
 DIAGNOSES = [name for name, exercise in EXERCISES.items() if exercise.case]
@@ -73,6 +74,31 @@ def test_a_hole_is_not_done_yet_and_earns_nothing(name):
     answer = eval(f"lambda {parameters}: hole()", {"hole": hole})
     assert "not done yet" in told(name, answer)
     assert not passed(EXERCISES[name], findings(EXERCISES[name], answer))
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"), [(name, wrong) for name in WRONG for wrong in WRONG[name]]
+)
+def test_what_is_told_can_be_read(name, wrong):
+    found = findings(EXERCISES[name], WRONG[name][wrong][0])
+    assert max(map(len, told(name, WRONG[name][wrong][0]).splitlines())) < 1_000
+    assert "what is no" not in found[-1].got and "string indices" not in found[-1].got
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"), [(name, wrong) for name in WRONG for wrong in WRONG[name]]
+)
+def test_a_case_that_is_handed_over_has_no_fault_but_the_answers_own(name, wrong):
+    case = findings(EXERCISES[name], WRONG[name][wrong][0])[-1].case
+    if name in ("answer", "pairing_fault", "act_at_once") and isinstance(case, list):
+        assert "begins with the user" not in (array_fault(case) or "")
+
+
+def test_what_was_not_tried_is_counted_also_where_nothing_was():
+    act = EXERCISES["act"]
+    assert untried(act, findings(act, 5)) == len(act.promises)
+    assert untried(act, findings(act, RIGHT["act"][0])) == 0
+    assert untried(act, findings(act, WRONG["act"]["in reverse"][0])) == len(act.promises) - 2
 
 
 @pytest.mark.parametrize("name", DIAGNOSES)

@@ -1,14 +1,23 @@
 """Visible checks: hold a learner's function to its promises, and say expected, got, why."""
 
 import io
-from collections.abc import Callable
-from contextlib import redirect_stdout
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field, replace
 from inspect import iscoroutinefunction, isgeneratorfunction, signature
 from typing import Any
 
-from harness_zero.containment import AskedForKeys, AskedToEnd, contained, hidden, patched
-from harness_zero.desk import Broken, desks
+from harness_zero.brief import brief, cut, told_by
+from harness_zero.containment import (
+    AskedForKeys,
+    AskedToEnd,
+    contained,
+    hidden,
+    hidden_ours,
+    patched,
+)
+from harness_zero.desk import LONGEST, Broken, Desk, desks
 from harness_zero.faults import SetupFault, hole, place
 from harness_zero.grading.exercise import Exercise
 from harness_zero.models.scripted import OutOfReplies
@@ -17,6 +26,7 @@ from harness_zero.watch import Recording
 
 PATIENCE = 1.5  # seconds; a slip that loops for ever is explained within two
 PRINTED = 200  # characters of what the answer prints that are shown
+MANY = 5  # rounds after which a run that is not at its end is slow, and not lost
 
 
 @dataclass(frozen=True)
@@ -31,6 +41,11 @@ class Finding:
     printed: str = ""  # the beginning of what the answer printed meanwhile
     raised: bool = False  # an exception came, and no value
     case: Any = field(default=None, compare=False)  # the run, or the array, that shows it
+
+    def __post_init__(self) -> None:
+        """Whatever an answer gives back, a finding can be read."""
+        for name in ("expected", "got", "why", "printed"):
+            object.__setattr__(self, name, cut(getattr(self, name), 2 * LONGEST))
 
 
 class Hush(io.TextIOBase):
@@ -61,6 +76,17 @@ def passed(exercise: Exercise, found: list[Finding]) -> bool:
     return len(kept) == len(found) == len(exercise.promises)
 
 
+def untried(exercise: Exercise, found: list[Finding]) -> int:
+    """How many promises of the exercise were not tried, since something before them broke."""
+    promised = [sentence(promise) for promise in exercise.promises]
+    return len(promised) - sum(each.promise in promised for each in found)
+
+
+def sentence(promise: Callable) -> str:
+    """A promise in words."""
+    return promise.__name__.replace("_", " ")
+
+
 def foul(exercise: Exercise) -> Finding | None:
     """What is wrong with Python itself, so that nothing can be tried."""
     if names := patched():
@@ -73,9 +99,9 @@ def foul(exercise: Exercise) -> Finding | None:
 def shape(exercise: Exercise, answer: Any) -> Finding | None:
     """What is wrong with the answer before anything is tried: it is no function of this form."""
     if not callable(answer):
-        got = f"{answer!r}, which is no function"
+        got = f"{brief(answer, LONGEST)}, which is no function"
     elif not accepts(answer, exercise.takes):
-        got = f"a function of another form: {getattr(answer, '__name__', answer)}"
+        got = f"a function of another form: {told_by(str, getattr(answer, '__name__', answer))}"
     elif iscoroutinefunction(answer) or isgeneratorfunction(answer):
         got = "a function with async or yield in it, which gives back no value when it is called"
     else:
@@ -96,8 +122,8 @@ def accepts(function: Callable[..., Any], takes: str) -> bool:
 def finding(promise: Callable[[Any], None], answer: Any) -> Finding:
     """Try one promise on the learner's function, whatever that function does."""
     hush = Hush()
-    with redirect_stdout(hush), desks() as used:
-        found = tried(promise, answer)
+    with redirect_stdout(hush), no_noise(), desks() as used:
+        found = tried(promise, answer, used)
     if found.state == "broken" and used and used[-1].sent:
         desk = used[-1]
         told = f"{found.promise}: expected {found.expected}; got {found.got}"
@@ -106,22 +132,41 @@ def finding(promise: Callable[[Any], None], answer: Any) -> Finding:
     return replace(found, printed=hush.text)
 
 
-def tried(promise: Callable[[Any], None], answer: Any) -> Finding:
-    """What became of one promise."""
-    sentence = promise.__name__.replace("_", " ")
+@contextmanager
+def no_noise() -> Iterator[None]:
+    """Meanwhile Python says nothing of a coroutine that could not be run: the finding does."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "coroutine .* was never awaited", RuntimeWarning)
+        yield
+
+
+def tried(promise: Callable[[Any], None], answer: Any, used: list[Desk]) -> Finding:
+    """What became of one promise; at which desks, is known when it is over."""
+    told = sentence(promise)
     try:
         with contained():
             within(PATIENCE, lambda: promise(answer))
     except NotImplementedError as error:
-        return Finding(sentence, "not done yet", got=hole(error))
+        return Finding(told, "not done yet", got=hole(error))
     except Broken as broken:
         why = "; ".join(filter(None, [broken.why, hint(answer)]))
-        return Finding(sentence, "broken", broken.expected, broken.got, why, case=broken.case)
+        return Finding(told, "broken", broken.expected, broken.got, why, case=broken.case)
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt):
             raise
-        return Finding(sentence, "broken", *in_words(error, answer), raised=True)
-    return Finding(sentence, "kept")
+        words = slow(error, used) or in_words(error, answer)
+        return Finding(told, "broken", *words, raised=True)
+    return Finding(told, "kept")
+
+
+def slow(error: BaseException, used: list[Desk]) -> tuple[str, str, str] | None:
+    """What to say of a run that had no time left, though it went on as it should; else None."""
+    rounds = len(used[-1].sent) if used else 0
+    if not isinstance(error, StillRunning) or not MANY <= rounds == len(used[-1].replies):
+        return None
+    got = f"{rounds} rounds, and {error}{place(error)}"
+    why = "it goes on, but it is slow: a round takes no time here, unless something in it waits"
+    return "an end in time", got, why
 
 
 def in_words(error: BaseException, answer: Any) -> tuple[str, str, str]:
@@ -135,8 +180,15 @@ def in_words(error: BaseException, answer: Any) -> tuple[str, str, str]:
         return "an answer by itself", f"{error}{place(error)}", ""
     if isinstance(error, SetupFault):
         return "a loop that the model can answer", str(error), ""
-    got = f"{type(error).__name__}: {error}{place(error)}"
-    return "no exception", got, hint(answer, error) or blame(error)
+    what = cut(f"{type(error).__name__}: {told_by(str, error)}", LONGEST)
+    return "no exception", f"{what}{place(error)}", explained(error, answer)
+
+
+def explained(error: BaseException, answer: Any) -> str:
+    """Why an exception came, or why it matters."""
+    if isinstance(error, RuntimeError) and "running event loop" in told_by(str, error):
+        return "a notebook itself runs in an event loop, and a thread has only one; use threads"
+    return hint(answer, error) or blame(error)
 
 
 def blame(error: BaseException) -> str:
@@ -150,4 +202,6 @@ def hint(answer: Any, error: BaseException | None = None) -> str:
         return f"run the cell that defines {error.name}, or look how it is written there"
     if names := ", ".join(hidden(answer)):
         return f"a name of your own hides Python's {names}; `del {names}` brings it back"
+    if names := ", ".join(hidden_ours(answer)):
+        return f"a name of your own hides the course's {names}; run the set-up cell again"
     return ""

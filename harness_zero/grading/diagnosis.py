@@ -42,21 +42,20 @@ class Case:
 
         def it_is_a_letter_and_the_number_of_a_message(diagnose: Diagnose) -> None:
             last = len(self.play().messages) - 1
-            if not is_diagnosis(got := diagnose(), self.choices, last):
+            if not is_diagnosis(got := read(diagnose()), self.choices, last):
                 expected = f"a letter of {', '.join(self.choices)} and a number from 0 to {last}"
-                raise Broken(
-                    expected, brief(got, 120), 'a diagnosis looks like this: return "x", 7'
-                )
+                why = 'a diagnosis looks like this: return "x", 7'
+                raise Broken(expected, brief(got, 120), why)
 
         def the_promise_is_the_one_that_broke(diagnose: Diagnose) -> None:
-            letter, _ = diagnose()
+            letter, _ = read(diagnose())
             if letter != self.right()[0]:
                 got = f"{letter}: {sentence(self.choices[letter])}"
                 why = "the run keeps that promise from its first message to its last"
                 raise Broken("the promise that the run broke", got, why)
 
         def the_message_is_the_one_where_it_broke(diagnose: Diagnose) -> None:
-            (_, at), (_, right) = diagnose(), self.right()
+            (_, at), (_, right) = read(diagnose()), self.right()
             if at != right:
                 late, early = "it is broken by then; look further up", "so far it holds; look down"
                 why = late if at > right else early
@@ -67,6 +66,13 @@ class Case:
             the_promise_is_the_one_that_broke,
             the_message_is_the_one_where_it_broke,
         )
+
+
+def read(given: Any) -> Any:
+    """A diagnosis as it is meant, also where it is a list or the letter a capital."""
+    if isinstance(given, tuple | list) and len(given) == 2 and isinstance(given[0], str):
+        return given[0].strip().lower(), given[1]
+    return given
 
 
 def is_diagnosis(given: Any, choices: dict[str, Broke], last: int) -> bool:

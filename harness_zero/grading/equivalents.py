@@ -10,8 +10,11 @@ ANY_ORDER = "The order in which a sentence names its ids tells nothing, so it is
 ANY_SIGN = "What stands between two ids in a sentence is free."
 BOTH_SIDES = "Twice or out of order: the ids at fault stand on both sides, and one is left."
 NOT_READ = "The id is named; what a sentence says of it is not read, or good ones would be refused."
+CAPITAL = "A capital letter means the same promise."
 
 EQUIVALENTS: dict[str, dict[str, str]] = {
+    "wrong_sums": {'return "«d → D»", 2': CAPITAL},
+    "late_results": {'return "«c → C»", 6': CAPITAL},
     "pairing_fault": {
         'asked = [call["id"] for call in tool_uses(asking)] ⇄ answered = [result["tool_use_id"] '
         "for result in tool_results(answering)] if answering else []": (

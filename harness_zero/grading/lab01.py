@@ -1,11 +1,13 @@
 """Lab 01, the structural stop: its exercises and what an answer to each one promises."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import wraps
 from threading import Barrier, BrokenBarrierError, Event
 
 from harness_zero import promises
-from harness_zero.desk import Broken, Desk, Play, as_text, asking, kinds
+from harness_zero.brief import brief
+from harness_zero.desk import Broken, Desk, Play, as_text, asking, kinds, message_fault, note
 from harness_zero.grading.diagnosis import (
     Case,
     every_call_is_answered_in_the_next_message,
@@ -21,7 +23,6 @@ from harness_zero.messages import (
     pairing_fault,
     reply,
     said,
-    shape_fault,
     tool_result,
     tool_results,
     tool_use,
@@ -69,24 +70,53 @@ def for_act(promise: Callable[[Play], None]) -> Callable[[Act], None]:
     return asked_of_act
 
 
-def it_gives_back_one_message_of_the_user(act: Act) -> None:
-    """A dict with the role user, not a list of results."""
-    desk = Desk()
-    got = act(asking("a", "b"), desk.tools)
-    fault = shape_fault(got) or ("has the role assistant" if got["role"] != "user" else "")
+def message_of(act: Act, asked: Reply, tools: dict[str, Callable]) -> Message:
+    """What the learner's act step gives back, once it is a message of the user at all."""
+    got = act(asked, tools)
+    fault = message_fault(got) or ("has the role assistant" if got["role"] != "user" else "")
     if fault:
         raise Broken(
             'a message: {"role": "user", "content": [...]}',
-            f"what {fault}",
+            f"something that {fault}",
             "results travel to the model as a message, and only a message can be appended",
         )
+    return got
+
+
+def it_gives_back_one_message_of_the_user(act: Act) -> None:
+    """A dict with the role user, not a list of results."""
+    message_of(act, asking("a", "b"), Desk().tools)
+
+
+ROUNDS = 60  # more than anyone would count
+
+
+def it_counts_no_rounds(play: Play) -> None:
+    """The model asks sixty times before it answers."""
+    desk = Desk(*[asking(f"toolu_{n}") for n in range(ROUNDS)], reply("done"))
+    desk.play(play)
+    if len(desk.sent) != ROUNDS + 1:
+        why = "a number of rounds in the loop cuts off whoever needs one more"
+        raise Broken(f"{ROUNDS + 1} calls of the model", f"{len(desk.sent)} calls", why)
+
+
+def pair(asked: str, answered: str) -> tuple[Message, Message]:
+    """A message that asks for these ids, and one that answers those."""
+    results = [tool_result(id, f"noted {id}") for id in ids(answered)]
+    return said(reply("Now these.", *map(note, ids(asked)))), user(*results)
+
+
+def ids(numbers: str) -> list[str]:
+    """Ids of which none is part of a word or of another one."""
+    return [f"toolu_{number}" for number in numbers.split()]
 
 
 def a_whole_pair_has_no_fault(check: Check) -> None:
-    """Two calls, their two results, in order: nothing to say."""
-    spoken = said(asking("a", "b"))
-    expect_none(check, spoken, user(tool_result("a", "1"), tool_result("b", "2")), "a whole pair")
-    also = user(tool_result("a", "1"), tool_result("b", "2"), "and hurry")
+    """One call or several, their results, in order: nothing to say."""
+    for numbers in ("31", "58 17", "62 94 25 71"):
+        expect_none(check, *pair(numbers, numbers), "a whole pair")
+    spoken, results = pair("43 29", "43 29")
+    also = user(*results["content"], "and hurry")
     expect_none(check, spoken, also, "a whole pair with words after the results")
 
 
@@ -97,30 +127,47 @@ def a_message_that_asks_for_nothing_needs_no_answer(check: Check) -> None:
 
 
 def a_call_without_its_result_is_named(check: Check) -> None:
-    """One of two is answered, or none is, or the array ends there."""
-    spoken = said(asking("toolu_12", "toolu_34"))
-    expect_named(check, spoken, user(tool_result("toolu_12", "1")), "toolu_34")
-    expect_named(check, spoken, user("thank you"), "toolu_12", "toolu_34")
-    expect_named(check, spoken, None, "toolu_12", "toolu_34")
+    """Any one of several is missing, or all are, or the array ends there."""
+    expect_named(check, *pair("12 34", "12"), "34")
+    expect_named(check, *pair("85 46 77", "46 77"), "85")
+    expect_named(check, *pair("59 16 38", "59 38"), "16")
+    expect_named(check, *pair("97 63 20", "20"), "97 63")
+    spoken, _ = pair("14 51", "")
+    expect_named(check, spoken, user("thank you"), "14 51")
+    expect_named(check, spoken, None, "14 51")
 
 
 def a_result_that_nobody_asked_for_is_named(check: Check) -> None:
     """A result needs its call in the message just before."""
-    strange = user(tool_result("toolu_12", "1"), tool_result("toolu_98", "26"))
-    expect_named(check, said(asking("toolu_12")), strange, "toolu_98")
-    expect_named(check, said(reply("hello")), user(tool_result("toolu_97", "25")), "toolu_97")
+    expect_named(check, *pair("12", "12 98"), "98")
+    expect_named(check, *pair("64 23", "64 87 23"), "87")
+    expect_named(check, *pair("36", "72"), "36 72")
+    expect_named(check, said(reply("hello")), pair("", "97")[1], "97")
 
 
 def a_call_answered_twice_is_a_fault(check: Check) -> None:
-    """Exactly one result a call."""
-    twice = user(tool_result("toolu_12", "1"), tool_result("toolu_12", "1"))
-    expect_named(check, said(asking("toolu_12")), twice, "toolu_12")
+    """Exactly one result a call, whichever call it is."""
+    expect_named(check, *pair("12", "12 12"), "12")
+    expect_named(check, *pair("81 35", "81 35 35"), "35")
+    expect_named(check, *pair("67 42 19", "67 42 42 19"), "42")
+    expect_named(check, *pair("26 93", "26 93 26"), "26")
 
 
 def results_out_of_order_are_a_fault(check: Check) -> None:
     """The order of the calls is the order of the results."""
-    swapped = user(tool_result("toolu_34", "2"), tool_result("toolu_12", "1"))
-    expect_named(check, said(asking("toolu_12", "toolu_34")), swapped)
+    for asked, answered in SWAPPED:
+        expect_named(check, *pair(asked, answered))
+
+
+SWAPPED = (
+    ("12 34", "34 12"),
+    ("44 92 61", "92 61 44"),
+    ("58 17 93", "58 93 17"),
+    ("58 17 93", "17 58 93"),
+    ("44 92 61", "61 92 44"),
+    ("73 15 86 30", "73 86 15 30"),
+    ("30 86 15 73", "86 30 73 15"),
+)
 
 
 WHY_NAMED = "the API refuses the whole request; know which call it was, before it is sent"
@@ -130,38 +177,49 @@ WHY_ORDER = "one result a call, in the order of the calls: then the same run giv
 def expect_none(check: Check, asking: Message, answering: Message | None, what: str) -> None:
     """The check must have nothing to say about this pair."""
     if (got := check(asking, answering)) is not None:
-        why, pair = "a check that cries wolf is soon switched off", [asking, answering]
-        raise Broken(f"None for {what}", repr(got), why, [each for each in pair if each])
+        why, case = "a check that cries wolf is soon switched off", array_of(asking, answering)
+        raise Broken(f"None for {what}", brief(got, 200), why, case)
 
 
-def expect_named(check: Check, asking: Message, answering: Message | None, *ids: str) -> None:
+def expect_named(
+    check: Check, asking: Message, answering: Message | None, numbers: str = ""
+) -> None:
     """The check must say a sentence about this pair; if ids are at fault, one of them is in it."""
     got = check(asking, answering)
-    if not isinstance(got, str) or not got or (ids and not any(id in got for id in ids)):
-        messages = [each for each in (asking, answering) if each]
-        pair = ", ".join(kinds(messages))
-        naming = f" that names {' or '.join(map(repr, ids))}" if ids else ""
-        why = WHY_NAMED if ids else WHY_ORDER
-        raise Broken(f"a sentence{naming} about {pair}", repr(got), why, messages)
+    if not isinstance(got, str) or not got or (numbers and not any(i in got for i in ids(numbers))):
+        _, *messages = case = array_of(asking, answering)
+        naming = f" that names {' or '.join(map(repr, ids(numbers)))}" if numbers else ""
+        expected = f"a sentence{naming} about {', '.join(kinds(messages))}"
+        raise Broken(expected, brief(got, 200), WHY_NAMED if numbers else WHY_ORDER, case)
+
+
+def array_of(asking: Message, answering: Message | None) -> list[Message]:
+    """The array in which this pair would stand."""
+    return [user("go"), asking, *([answering] if answering else [])]
 
 
 def the_calls_run_at_the_same_time(act: Act) -> None:
     """Five tools wait for each other: one after the other they would wait for ever."""
-    meeting = Barrier(5, timeout=0.5)
+    meeting, waiting, met = Barrier(len(CALLERS), timeout=0.5), [], []
 
     def meet(who: str) -> str:
+        waiting.append(meeting.n_waiting + 1)
         meeting.wait()
+        met.append(who)
         return f"{who} was there"
 
-    calls = [tool_use(id, "meet", who=id) for id in "abcde"]
-    try:
-        act(reply(*calls), {"meet": meet})
-    except BrokenBarrierError:
-        raise Broken(
-            "five calls under way at once",
-            "the first one waited for the others in vain",
-            "calls of one reply do not wait for each other; the slowest sets the pace",
-        ) from None
+    came = ""
+    with suppress(BrokenBarrierError):  # whether it comes through or is caught: they did not meet
+        calls = [tool_use(id, "meet", who=id) for id in CALLERS]
+        came = brief(act(reply(*calls), {"meet": meet}), 200)
+    if len(met) != len(CALLERS):
+        waited = f"{max(waiting, default=0)} at most, which waited for the others in vain"
+        got = f"{waited}; it gave back {came}" if came else waited
+        why = "calls of one reply do not wait for each other; the slowest sets the pace"
+        raise Broken("five calls under way at once", got, why)
+
+
+CALLERS = "bdaec"  # five: a pool of threads has no more of them on the smallest machine
 
 
 def they_are_delivered_in_call_order_whatever_order_they_finish_in(act: Act) -> None:
@@ -169,15 +227,15 @@ def they_are_delivered_in_call_order_whatever_order_they_finish_in(act: Act) -> 
     last_done = Event()
 
     def take(who: str) -> str:
-        last_done.set() if who == "c" else last_done.wait(0.5)
+        last_done.set() if who == "a" else last_done.wait(0.5)
         return f"{who} is done"
 
-    calls = [tool_use(id, "take", who=id) for id in ("a", "b", "c")]
-    got = act(asked := reply(*calls), {"take": take})
+    asked = reply(*[tool_use(id, "take", who=id) for id in ("b", "c", "a")])
+    got = message_of(act, asked, {"take": take})
     content = [(result["tool_use_id"], as_text(result)) for result in tool_results(got)]
-    if content != [(id, f"{id} is done") for id in ("a", "b", "c")]:
-        expected, why = "the results of a, b, c in that order", "the same run gives the same array"
-        raise Broken(expected, repr(content), why, [said(asked), got])
+    if content != [(id, f"{id} is done") for id in ("b", "c", "a")]:
+        expected, why = "the results of b, c, a in that order", "the same run gives the same array"
+        raise Broken(expected, brief(content, 200), why, [user("go"), said(asked), got])
 
 
 ANSWERED_IN_ORDER = (
@@ -187,6 +245,7 @@ ANSWERED_IN_ORDER = (
     for_act(promises.a_result_that_worked_is_no_error),
     for_act(promises.what_enters_the_array_is_a_message_and_no_more),
     for_act(promises.each_call_is_made_once),
+    for_act(promises.two_calls_that_look_alike_are_both_made),
 )
 
 
@@ -253,7 +312,10 @@ RUN = Exercise(
     points=5,
     objectives=(1, 3),
     takes="run(model, tools, prompt)",
-    promises=tuple(promise for stage, promise in promises.PROMISES if stage == 1),
+    promises=(
+        *[promise for stage, promise in promises.PROMISES if stage == 1],
+        it_counts_no_rounds,
+    ),
     piece=Piece("run", needs=("act",), borrowed=around),
 )
 

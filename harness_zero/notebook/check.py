@@ -8,7 +8,7 @@ from typing import Any
 
 from harness_zero import kernel
 from harness_zero.faults import SetupFault
-from harness_zero.grading.checks import Finding, findings, passed
+from harness_zero.grading.checks import Finding, findings, passed, untried
 from harness_zero.grading.exercise import Exercise
 from harness_zero.grading.exercises import EXERCISES
 from harness_zero.progress import copy_around
@@ -62,9 +62,9 @@ def lines(tried: Exercise, found: list[Finding]) -> Iterator[str]:
     if passed(tried, found):
         yield f"{of_all}; all visible checks pass."
         return
-    rest = len(tried.promises) - len(found)
-    untried = f" ({rest} not tried yet)" if rest > 0 else ""
-    yield f"{of_all}{untried}; mend the broken one and check again."
+    rest = untried(tried, found)
+    and_more = f" ({rest} not tried yet)" if rest else ""
+    yield f"{of_all}{and_more}; mend the broken one and check again."
 
 
 def unfilled(function: str) -> str:

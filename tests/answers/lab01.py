@@ -1,5 +1,6 @@
 """Answers to lab 01: right ones of several shapes, and what people get wrong."""
 
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from threading import Thread
@@ -110,6 +111,11 @@ def at_once_by_threads(reply, tools):
     return user(*results)
 
 
+def at_once_by_five_workers(reply, tools):
+    with ThreadPoolExecutor(max_workers=5) as pool:
+        return user(*pool.map(lambda call: answer(call, tools), tool_uses(reply)))
+
+
 def by_letter():
     return "c", 6
 
@@ -118,6 +124,10 @@ def by_variables():
     letter = "c"
     message = 6
     return letter, message
+
+
+def by_capital_in_a_list():
+    return ["C", 6]
 
 
 RIGHT = {
@@ -129,8 +139,13 @@ RIGHT = {
         run_by_recursion,
     ],
     "pairing_fault": [pairing_fault, fault_by_counting, fault_by_zip],
-    "late_results": [by_letter, by_variables, lambda: tuple(["c", 6])],
-    "act_at_once": [at_once_by_map, at_once_by_futures, at_once_by_threads],
+    "late_results": [by_letter, by_variables, lambda: tuple(["c", 6]), by_capital_in_a_list],
+    "act_at_once": [
+        at_once_by_map,
+        at_once_by_futures,
+        at_once_by_threads,
+        at_once_by_five_workers,
+    ],
 }
 
 
@@ -153,6 +168,27 @@ def one_id_for_all(reply, tools):
 
 def output_as_it_is(reply, tools):
     return user(*[tool_result(c["id"], tools[c["name"]](**c["input"])) for c in tool_uses(reply)])
+
+
+def sorted_by_id(reply, tools):
+    results = act_by_loop(reply, tools)["content"]
+    return user(*sorted(results, key=lambda result: result["tool_use_id"]))
+
+
+def each_kind_of_call_once(reply, tools):
+    made = {}
+    for call in tool_uses(reply):
+        made.setdefault((call["name"], str(call["input"])), answer(call, tools))
+    return user(*made.values())
+
+
+def each_kind_of_call_once_for_all(reply, tools):
+    made, results = {}, []
+    for call in tool_uses(reply):
+        alike = call["name"], str(call["input"])
+        made[alike] = made.get(alike) or answer(call, tools)
+        results.append({**made[alike], "tool_use_id": call["id"]})
+    return user(*results)
 
 
 def print_for_ever(reply, tools):
@@ -207,6 +243,31 @@ def stops_after_two(model, tools, prompt):
     return messages
 
 
+def stops_after(rounds):
+    """A loop that counts."""
+
+    def run(model, tools, prompt):
+        messages = [user(prompt)]
+        for _ in range(rounds):
+            reply = model(messages)
+            messages.append(said(reply))
+            if not tool_uses(reply):
+                break
+            messages.append(act_by_loop(reply, tools))
+        return messages
+
+    return run
+
+
+def sleeps(model, tools, prompt):
+    return loop(lambda r, t: [time.sleep(0.15), act_by_loop(r, t)][1:])(model, tools, prompt)
+
+
+def calls_itself_for_ever(model, tools, prompt):
+    sys.setrecursionlimit(10**6)
+    return calls_itself_for_ever(model, tools, prompt)
+
+
 def waits_for_end_turn(model, tools, prompt):
     return loop(
         lambda r, t: [act_by_loop(r, t)], stop=lambda reply: reply["stop_reason"] == "end_turn"
@@ -258,6 +319,29 @@ def stops_at_text(reply):
     return any(block["type"] == "text" for block in reply["content"])
 
 
+def stops_at_text_behind(reply):
+    return reply["content"][-1]["type"] == "text"
+
+
+def ids_of(asking, answering):
+    asked = [call["id"] for call in tool_uses(asking)]
+    return asked, [r["tool_use_id"] for r in tool_results(answering)] if answering else []
+
+
+def fault_unless(fits, about=lambda asked, came: f"asked {asked}, answered {came}"):
+    """A check that takes for right what fits in its own way."""
+
+    def check(asking, answering):
+        asked, came = ids_of(asking, answering)
+        return None if asked == came or fits(asked, came) else about(asked, came)
+
+    return check
+
+
+def alike(asked, came):
+    return sorted(asked) == sorted(came)
+
+
 def only_missing(asking, answering):
     came = [r["tool_use_id"] for r in tool_results(answering)] if answering else []
     missing = [c["id"] for c in tool_uses(asking) if c["id"] not in came]
@@ -288,6 +372,35 @@ def one_after_the_other(reply, tools):
     return act_by_loop(reply, tools)
 
 
+def caught(call, tools):
+    try:
+        return answer(call, tools)
+    except Exception as error:
+        return tool_result(call["id"], f"{type(error).__name__}: {error}", is_error=True)
+
+
+def one_after_the_other_and_caught(reply, tools):
+    return user(*[caught(call, tools) for call in tool_uses(reply)])
+
+
+def one_worker_and_caught(reply, tools):
+    with ThreadPoolExecutor(1) as pool:
+        futures = [(call, pool.submit(answer, call, tools)) for call in tool_uses(reply)]
+    faults = [(call["id"], future.exception()) for call, future in futures]
+    results = [future.result() for _, future in futures if not future.exception()]
+    return user(*results, *[tool_result(id, "failed", True) for id, fault in faults if fault])
+
+
+def four_workers(reply, tools):
+    with ThreadPoolExecutor(4) as pool:
+        return user(*pool.map(lambda call: answer(call, tools), tool_uses(reply)))
+
+
+def at_once_but_sorted(reply, tools):
+    results = at_once_by_map(reply, tools)["content"]
+    return user(*sorted(results, key=lambda result: result["tool_use_id"]))
+
+
 def as_they_finish(reply, tools):
     from concurrent.futures import as_completed
 
@@ -299,20 +412,39 @@ def as_they_finish(reply, tools):
 WRONG = {
     "act": {
         "results without a message": (results_alone, "results travel to the model as a message"),
-        "the first call only": (first_call_only, "user [tool_result a]"),
-        "in reverse": (in_reverse, "tool_result c, tool_result b, tool_result a"),
-        "one id for all": (one_id_for_all, "tool_result a, tool_result a, tool_result a"),
+        "the first call only": (first_call_only, "user [tool_result b]"),
+        "in reverse": (in_reverse, "tool_result a, tool_result c, tool_result b"),
+        "one id for all": (one_id_for_all, "tool_result b, tool_result b, tool_result b"),
         "the output as it is": (output_as_it_is, "got:      5"),
         "called twice": (called_twice, "may pay twice"),
         "a list in a list": (
             lambda reply, tools: user(results_alone(reply, tools)),
             "no content block",
         ),
-        "no return": (lambda reply, tools: None, "no dict with the role user or assistant: None"),
+        "no return": (lambda reply, tools: None, "something that is no dict with the role"),
         "a generator": (lambda reply, tools: (yield), "async or yield"),
         "prints for ever": (print_for_ever, "still running"),
         "no function": (5, "5, which is no function"),
         "another signature": (lambda reply: None, "the function act(reply, tools)"),
+        "no list in it": (
+            lambda reply, tools: {"role": "user", "content": None},
+            "something that has no list of content blocks: None",
+        ),
+        "bare strings in it": (
+            lambda reply, tools: {"role": "user", "content": ["noted"]},
+            "no content block: 'noted'",
+        ),
+        "results of bare strings": (
+            lambda reply, tools: user(*[tool_result(c["id"], ["noted"]) for c in tool_uses(reply)]),
+            "holds a result that holds something that is no content block: 'noted'",
+        ),
+        "sorted by id": (sorted_by_id, "tool_result a, tool_result b, tool_result c"),
+        "alike calls dropped": (each_kind_of_call_once, "2 made; results of a\n"),
+        "alike calls made once": (each_kind_of_call_once_for_all, "1 made; results of a, b"),
+        "words behind the results": (
+            lambda reply, tools: user(*results_alone(reply, tools), "go on"),
+            "the results and nothing else in their message",
+        ),
     },
     "run": {
         "forgets what was said": (no_append, "1 messages: user"),
@@ -321,7 +453,7 @@ WRONG = {
         "the text alone": (returns_the_text, "no list but str"),
         "a message a result": (
             loop(each_in_a_message_of_its_own),
-            "user [tool_result a], user [tool_result b]",
+            "user [tool_result b], user [tool_result c]",
         ),
         "drops the text": (
             loop(lambda r, t: [act_by_loop(r, t)], remember=drops_the_text),
@@ -357,9 +489,17 @@ WRONG = {
         "ends the program": (lambda model, tools, prompt: exit(), "exit() ends the whole program"),
         "asks for keys": (lambda model, tools, prompt: input("? "), "asks the model instead"),
         "raises": (lambda model, tools, prompt: {}["x"], "KeyError: 'x'"),
+        "thirteen rounds": (stops_after(13), "whoever needs one more"),
+        "fifty rounds": (stops_after(50), "50 calls"),
+        "stops at words behind a call": (
+            loop(lambda r, t: [act_by_loop(r, t)], stop=stops_at_text_behind),
+            "a reply asks for something if there is a call in it",
+        ),
+        "sleeps": (sleeps, "but it is slow"),
+        "calls itself for ever": (calls_itself_for_ever, "RecursionError"),
     },
     "pairing_fault": {
-        "missing ones only": (only_missing, "tool_result toolu_98"),
+        "missing ones only": (only_missing, "tool_result toolu_12, tool_result toolu_98"),
         "sets": (by_sets, "user [tool_result toolu_12, tool_result toolu_12]"),
         "sorted lists": (sorted_lists, "user [tool_result toolu_34, tool_result toolu_12]"),
         "true or false": (true_or_false, "got:      True"),
@@ -367,6 +507,52 @@ WRONG = {
         "names nobody": (
             lambda a, b: None if pairing_fault(a, b) is None else "a lazy fault about the blocks",
             "that names 'toolu_34' about",
+        ),
+        "one constant sentence": (
+            fault_unless(lambda a, c: False, lambda a, c: "one of toolu_12, toolu_34, toolu_98"),
+            "that names 'toolu_85'",
+        ),
+        "the first is answered": (
+            fault_unless(lambda a, c: a and c and a[0] == c[0] and not {*c} - {*a}),
+            "that names 'toolu_34'",
+        ),
+        "the last is answered": (
+            fault_unless(lambda a, c: a and c and a[-1] == c[-1] and not {*c} - {*a}),
+            "that names 'toolu_85'",
+        ),
+        "the ends are answered": (
+            fault_unless(lambda a, c: a and c and (a[0], a[-1]) == (c[0], c[-1])),
+            "that names 'toolu_16'",
+        ),
+        "the first comes once": (
+            fault_unless(lambda a, c: {*a} == {*c} and c.count(c[0]) == 1 and len(c) > len(a)),
+            "toolu_81, tool_use toolu_35], user",
+        ),
+        "twice in a row": (
+            fault_unless(lambda a, c: len(c) > len(a) == len({*c}) and c[-1] == c[0] != c[1]),
+            "that names 'toolu_26'",
+        ),
+        "the first in order": (
+            fault_unless(lambda a, c: alike(a, c) and a[:1] == c[:1]),
+            "user [tool_result toolu_58, tool_result toolu_93",
+        ),
+        "the last in order": (
+            fault_unless(lambda a, c: alike(a, c) and a[-1] == c[-1]),
+            "user [tool_result toolu_17, tool_result toolu_58",
+        ),
+        "not in reverse": (
+            fault_unless(lambda a, c: alike(a, c) and a != c[::-1]),
+            "tool_result toolu_92, tool_result toolu_61, tool_result toolu_44",
+        ),
+        "results that are sorted": (
+            lambda asking, answering: (
+                None if (p := ids_of(asking, answering))[1] == sorted(p[0]) else f"{p}"
+            ),
+            "None for a whole pair",
+        ),
+        "ends in order": (
+            fault_unless(lambda a, c: alike(a, c) and (a[0], a[-1]) == (c[0], c[-1])),
+            "tool_result toolu_73, tool_result toolu_86",
         ),
         "an empty sentence": (lambda a, b: pairing_fault(a, b) or "", "got:      ''"),
     },
@@ -382,5 +568,9 @@ WRONG = {
     "act_at_once": {
         "one after the other": (one_after_the_other, "under way at once"),
         "as they finish": (as_they_finish, "order"),
+        "one after the other, caught": (one_after_the_other_and_caught, "waited for the others"),
+        "one worker, caught": (one_worker_and_caught, "the slowest sets the pace"),
+        "four workers": (four_workers, "five calls under way"),
+        "sorted by id": (at_once_but_sorted, "tool_result a, tool_result b, tool_result c"),
     },
 }
