@@ -65,7 +65,7 @@ class Cockpit:
         messages = array_in(request)
         if fault := self.reader.read(messages):
             self.refused += 1
-            self.broken.append((self.rounds + 1, f"the API refuses the request: {fault}"))
+            self.broken.append((self.rounds, f"the API refuses the request: {fault}"))
             raise ModelFailed(f"the API answered 400: {fault}")
         self.messages = messages
         self.clock.sleep(SECONDS["refusal"])

@@ -48,7 +48,7 @@ def skill(seen: Seen, luck: Luck) -> Step:
     if not last.error and not last.text.startswith("1"):
         return DONE
     tried = number(seen) - last.error
-    if tried >= luck.tail(4, 200, "stamina") or (seen.told and luck.chance(50, "heed")):
+    if tried >= luck.tail(4, 100, "stamina") or (seen.told and luck.chance(50, "heed")):
         return GAVE_UP
     return [("edit", {"path": "auth.py", "new": f"try {tried + 1}"})]
 
