@@ -34,6 +34,7 @@ class Pilot:
     name: str
     run: Callable[..., Any]
     takes: frozenset[str]
+    word: str  # how one would type it
 
     def fly(self, model: Any, tools: Any, prompt: str, **offered: Any) -> Any:
         """Play one turn with as many of the limits as the harness takes."""
@@ -46,9 +47,9 @@ def pilot(harness: Any) -> Pilot:
     if isinstance(harness, Pilot):
         return harness
     if isinstance(harness, int) and harness in NAMES and not isinstance(harness, bool):
-        return pilot_of(f"stage {harness}", stage(harness))
+        return pilot_of(f"stage {harness}", stage(harness), str(harness))
     if isinstance(harness, str) and harness == "library":
-        return pilot_of("library", library)
+        return pilot_of("library", library, '"library"')
     if callable(harness):
         return pilot_of(getattr(harness, "__name__", "a harness"), harness)
     run = harness.get("run") if isinstance(harness, Mapping) else getattr(harness, "run", None)
@@ -61,7 +62,7 @@ def pilot(harness: Any) -> Pilot:
     )
 
 
-def pilot_of(name: str, run: Callable[..., Any]) -> Pilot:
+def pilot_of(name: str, run: Callable[..., Any], word: str = "") -> Pilot:
     """The pilot of a function, with the limits that it takes."""
     try:
         known = signature(run).parameters
@@ -70,9 +71,9 @@ def pilot_of(name: str, run: Callable[..., Any]) -> Pilot:
     except TypeError as error:
         raise NoHarness(f"{name} is called with (model, tools, prompt): {error}") from None
     except ValueError:  # a few builtins do not tell
-        return Pilot(name, run, frozenset())
+        return Pilot(name, run, frozenset(), word or name)
     passes_on = any(p.kind is Parameter.VAR_KEYWORD for p in known.values())
-    return Pilot(name, run, frozenset(USUAL if passes_on else takes))
+    return Pilot(name, run, frozenset(USUAL if passes_on else takes), word or name)
 
 
 def library(
