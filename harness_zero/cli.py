@@ -11,6 +11,8 @@ from pathlib import Path
 
 import click
 
+from harness_zero.flight.command import fly
+
 elsewhere = click.option(
     "--to", "folder", type=click.Path(path_type=Path), help="A folder other than workspace/."
 )
@@ -19,6 +21,9 @@ elsewhere = click.option(
 @click.group()
 def main() -> None:
     """Harness Zero: build an agent loop by hand, until you own it."""
+
+
+main.add_command(fly)
 
 
 @main.command()
