@@ -105,6 +105,13 @@ def limited(at: int, luck: Luck, clock: Clock) -> Meet:
 
 
 @once
+def lost_reply(go: Go, luck: Luck, clock: Clock) -> Any:
+    """The connection to the model is lost while it speaks: all of its reply is lost."""
+    go()
+    raise ModelFailed("connection lost")
+
+
+@once
 def cut_reply(go: Go, luck: Luck, clock: Clock) -> Any:
     """A reply is cut before its end, and half of its last call can look whole."""
     said = go()
@@ -118,5 +125,10 @@ IN_TOOLS: dict[str, Fault] = {
     "lost-after": lost_after,
     "interrupt": interrupt,
 }
-IN_MODEL: dict[str, Fault] = {"529": overloaded, "429": limited, "cut": cut_reply}
+IN_MODEL: dict[str, Fault] = {
+    "529": overloaded,
+    "429": limited,
+    "lost-reply": lost_reply,
+    "cut": cut_reply,
+}
 FAULTS = {"calm": calm, **IN_TOOLS, **IN_MODEL}

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 from difflib import get_close_matches
+from itertools import count
 
 from harness_zero.faults import SetupFault
 from harness_zero.flight.faults import FAULTS, IN_MODEL
@@ -37,7 +38,8 @@ SMALL: dict[str, World] = {  # in memory; new ones are added at the end: blocks 
     )
 }
 WORLDS: dict[str, World] = {**SMALL, **REAL}
-DEALT = tuple(name for fault in FAULTS if fault != "calm" for name in ("calm", fault))
+FAULTY = [name for name in FAULTS if name != "calm"]
+DEAL = 2 * len(FAULTY)
 SHAPE = re.compile(r"([^/\s]+)/([^/\s]+)/([^/@#\s]+)(?:@(\d+))?#(\d+)")
 
 
@@ -96,12 +98,15 @@ def known(name: str, kind: str, names: dict) -> None:
 def block(seed: int = 0) -> list[Flight]:
     """Every persona in every small world once, half of them calm, each fault as often.
 
-    Over sixteen blocks in a row each persona meets each fault in each world.
+    Over a DEAL of blocks each persona meets each fault in each world.
     """
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise NoSuchFlight(f"blocks are numbered 0, 1, 2 and so on; this is {seed!r:.80}")
+    turns = count(seed // 2)
+    cells = ((row, column) for row in range(len(PERSONAS)) for column in range(len(SMALL)))
+    faults = {cell: FAULTY[next(turns) % len(FAULTY)] for cell in cells if (sum(cell) + seed) % 2}
     return [
-        dealt(persona, world, DEALT[(row + column + seed) % len(DEALT)], seed)
+        dealt(persona, world, faults.get((row, column), "calm"), seed)
         for row, persona in enumerate(PERSONAS)
         for column, world in enumerate(SMALL)
     ]

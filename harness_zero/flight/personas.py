@@ -129,6 +129,14 @@ def spending(seen: Seen, skill: Skill, luck: Luck) -> Step:
     return [aloud, *step, *([("read_file", README)] if between else [])]
 
 
+def stuttering(seen: Seen, skill: Skill, luck: Luck) -> Step:
+    """Asks for the same thing two to six times in one reply, where asking is free."""
+    step = skill(seen, luck)
+    if isinstance(step, list) and len(step) == 1 and step[0][0] in FREE:
+        return step * luck.whole(2, 6, "times")
+    return step
+
+
 PERSONAS: dict[str, Persona] = {  # new ones are added at the end: blocks are dealt in this order
     persona.__name__.replace("_", "-"): persona
     for persona in (
@@ -144,6 +152,7 @@ PERSONAS: dict[str, Persona] = {  # new ones are added at the end: blocks are de
         refusing,
         dreaming,
         spending,
+        stuttering,
     )
 }
 

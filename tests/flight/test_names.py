@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from harness_zero.flight.faults import FAULTS
-from harness_zero.flight.names import DEALT, SMALL, WORLDS, NoSuchFlight, block, named
+from harness_zero.flight.names import DEAL, SMALL, WORLDS, NoSuchFlight, block, named
 from harness_zero.flight.personas import PERSONAS
 
 
@@ -41,13 +41,13 @@ def test_a_wrong_name_is_answered_with_what_there_is(name, sentence):
 def test_a_block_holds_every_persona_in_every_world_half_of_them_calm(seed):
     flights = block(seed)
     assert len({(each.persona, each.world) for each in flights}) == len(PERSONAS) * len(SMALL)
-    faults = Counter(each.fault for each in flights)
-    assert faults["calm"] == len(flights) // 2
-    assert {*faults} == {*FAULTS} and min(faults.values()) >= 6
+    faults = {fault: 0 for fault in FAULTS} | Counter(each.fault for each in flights)
+    assert abs(faults["calm"] - len(flights) / 2) <= 1
+    assert {*faults} == {*FAULTS} and max(often := [*faults.values()][1:]) - min(often) <= 1
 
 
-def test_over_sixteen_blocks_no_cell_is_empty():
-    dealt = {(f.persona, f.world, f.fault) for seed in range(len(DEALT)) for f in block(seed)}
+def test_after_a_whole_deal_no_cell_is_empty():
+    dealt = {(f.persona, f.world, f.fault) for seed in range(DEAL) for f in block(seed)}
     assert len(dealt) == len(PERSONAS) * len(SMALL) * len(FAULTS)
 
 
