@@ -117,9 +117,9 @@ def ended(label: str | None, reached: bool, claim: str, within_reach: Callable[[
 
 
 def is_lost(cockpit: Cockpit, reached: bool) -> bool:
-    """Whether an effect was said to be done, and never happened."""
-    wanted = any(name in ONCE for name in cockpit.place.tools)
-    return wanted and not reached and cockpit.claim == DONE and not cockpit.place.effects
+    """Whether an effect was asked for and said to be done, and never happened."""
+    asked = cockpit.reader.seen.last(*ONCE) is not None
+    return asked and not reached and cockpit.claim == DONE and not cockpit.place.effects
 
 
 def first_broken(cockpit: Cockpit, kind: str, fault: str, leftover: str) -> str:
