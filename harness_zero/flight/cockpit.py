@@ -107,20 +107,28 @@ class Cockpit:
             self.acts, self.spare = self.acts + 1, self.spare - 1
             if self.spare < 0:
                 self.burn("calls are made for ever without asking the model")
-            if fault := input_fault(function, input):
-                raise TypeError(fault)
             try:
-                value = self.in_tools(lambda: self.act(name, input), self.acts)
-            except KeyboardInterrupt:
-                self.pressed = self.flight.fault == "interrupt"
+                value = self.make(name, input)
+            except Exception as error:
+                self.outputs[name, repr(input)] = str(error)
                 raise
             self.outputs[name, repr(input)] = str(value)
             return value
 
         return call
 
+    def make(self, name: str, input: dict[str, Any]) -> Any:
+        """Make a call, unless a fault meets it."""
+        if fault := input_fault(self.place.tools[name], input):
+            raise TypeError(fault)
+        try:
+            return self.in_tools(lambda: self.act(name, input), self.acts)
+        except KeyboardInterrupt:
+            self.pressed = self.flight.fault == "interrupt"
+            raise
+
     def act(self, name: str, input: dict[str, Any]) -> Any:
-        """Make a call, and look at the world after it."""
+        """Let the world change, and look at it after that."""
         self.clock.sleep(self.place.takes.get(name, 0.0))
         effects = len(self.place.effects)
         value = self.place.tools[name](**input)

@@ -124,10 +124,8 @@ class Reader:
         """A call is answered; what the harness added to the tool's own words is set aside."""
         seen, content = self.seen, result.get("content") or ""
         text = content if isinstance(content, str) else words({"content": content})
-        own = self.output(call)
         call.error = bool(result.get("is_error"))
-        added = own is not None and not call.error and text != own and text.startswith(own)
-        call.text = own if added and own is not None else text
+        call.text, added = apart(text, self.output(call) or "")
         seen.characters += len(text)
         self.tell(added)
         if call.error:
@@ -143,6 +141,12 @@ class Reader:
         """Note that the harness spoke, once between two replies."""
         if spoken and not self.seen.told:
             self.seen.told, self.seen.ever_told = True, self.seen.ever_told + 1
+
+
+def apart(text: str, own: str) -> tuple[str, bool]:
+    """What the tool itself said in a result, and whether the harness said something after it."""
+    _, found, after = text.partition(own) if own else (text, "", "")
+    return (found, bool(after.strip())) if found else (text, False)
 
 
 def seen_user(known: list[Message], at: int) -> bool:

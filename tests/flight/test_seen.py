@@ -66,6 +66,16 @@ def test_words_of_the_harness_are_noticed_and_not_read():
     assert reader.seen.told and reader.seen.ever_told == 2
 
 
+def test_of_an_error_a_persona_reads_what_the_tool_said_and_hears_that_more_was_said():
+    reader = Reader(output=lambda call: "no such key")
+    wrapped = "PermissionError: no such key"
+    error = tool_result("a", f"{wrapped}\n\nTry something else.", is_error=True)
+    reader.read([user("go"), CALL, user(error)])
+    assert reader.seen.calls[0].text == "no such key" and reader.seen.told
+    reader.read([user("go"), CALL, user(tool_result("a", wrapped, is_error=True))])
+    assert reader.seen.calls[0].text == "no such key" and not reader.seen.told
+
+
 @pytest.mark.parametrize(
     ("more", "fault"),
     [
