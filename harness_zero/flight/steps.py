@@ -73,6 +73,7 @@ def half_of(block: Block, limit: int, whole: bool) -> Block | None:
         return None
     *names, last = block["input"]
     left = {name: block["input"][name] for name in names}
+    half = {**block, "input": left}
     if whole:
-        left[last] = str(block["input"][last])[: limit - 20]
-    return {**block, "input": left}
+        left[last] = str(block["input"][last])[: max(0, limit - length(half))]
+    return half

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import harness_zero
-from harness_zero.flight.cases import CASES, Case, fly_case
+from harness_zero.flight.cases import CASES, Case, Told, fly_case, only_appended
 
 READY = [case for case in CASES if case.ready]
 WAITING = [case for case in CASES if not case.ready]
@@ -39,3 +39,8 @@ def test_a_case_whose_part_is_there_is_flown():
 def test_without_a_detector_a_case_of_repetition_does_not_end_like_that(case):
     told = fly_case(Case(case.id, case.what, case.flight, case.label, "library"))
     assert told.flown[0].label != "stuck"
+
+
+def test_a_request_that_does_not_begin_with_the_one_before_is_noticed():
+    assert only_appended(Told(None, [], [["go"], ["go", "ok", "go on"]]))
+    assert not only_appended(Told(None, [], [["at 12:00 go"], ["at 12:01 go", "ok"]]))
