@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from harness_zero.flight.command import fly
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -41,6 +43,9 @@ elsewhere = click.option(
 @click.group()
 def main() -> None:
     """Harness Zero: build an agent loop by hand, until you own it."""
+
+
+main.add_command(fly)
 
 
 @main.command()

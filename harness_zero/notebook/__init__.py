@@ -1,6 +1,7 @@
 """What the notebooks show: runs, source, diagrams, predictions, checks of the learner's work."""
 
 from harness_zero.containment import notebook_shell
+from harness_zero.flight.fly import flight, fly
 from harness_zero.notebook.case import case
 from harness_zero.notebook.check import check
 from harness_zero.notebook.course_map import course_map
@@ -15,6 +16,7 @@ from harness_zero.notebook.project import project
 from harness_zero.notebook.repair import repair
 from harness_zero.notebook.show import show
 from harness_zero.notebook.step import step
+from harness_zero.notebook.survival import survival
 from harness_zero.watch import record, watch
 
 __all__ = [
@@ -24,6 +26,8 @@ __all__ = [
     "course_map",
     "diagram",
     "event_tree",
+    "flight",
+    "fly",
     "mine",
     "predict",
     "progress",
@@ -34,6 +38,7 @@ __all__ = [
     "show_diff",
     "show_messages",
     "step",
+    "survival",
     "watch",
 ]
 

@@ -8,11 +8,15 @@ all other outputs show the face that they have for pages without a kernel.
 
 import json
 import sys
+from html import escape
 from pathlib import Path
 from typing import Any
 
 import click
 
+from harness_zero.notebook.step import STATIC, Steps
+
+KINDS = (("esm", "js"), ("css", "css"))  # of the stepper's files
 VIEW = "application/vnd.jupyter.widget-view+json"
 STATE = "application/vnd.jupyter.widget-state+json"
 NEEDS_A_NETWORK = ("text/vnd.mermaid",)
@@ -104,6 +108,16 @@ def paged(notebook: Any, title: str, theme: str) -> str:
     written, _ = exporter.from_notebook_node(notebook, {"metadata": {"name": title}})
     known = f'<script type="application/json" id="widget-modules">{in_script(modules)}</script>'
     return written.replace("</body>", f"{known}{PLAY}</body>") if modules else written
+
+
+def page_of(steps: Steps, title: str) -> str:
+    """A page of its own for one run, to be stepped through without a kernel or a network."""
+    modules: list[dict[str, str]] = []
+    files = {f"_{kind}": (STATIC / f"stepper.{end}").read_text("utf-8") for kind, end in KINDS}
+    body = mounted({**files, "payload": steps.payload}, modules, steps.page())
+    known = f'<script type="application/json" id="widget-modules">{in_script(modules)}</script>'
+    head = f'<meta charset="utf-8"><title>{escape(title)}</title>'
+    return f'<!doctype html><html lang="en">{head}<body>{body}{known}{PLAY}</body></html>'
 
 
 def mounted(state: dict[str, Any], modules: list[dict[str, str]], face: str) -> str:

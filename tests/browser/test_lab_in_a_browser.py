@@ -69,7 +69,7 @@ def test_the_case_that_broke_a_promise_opens_by_keyboard_and_steps(lab, theme):
 
 def test_an_answer_that_passed_opens_our_solution_and_shows_as_theirs(lab):
     page = lab.page
-    assert "my_harness/act.py is yours now." in lab.texts()
+    assert "my_harness/act.py is yours" in lab.texts()
     page.get_by_text("Our solution, and why").click()
     assert page.get_by_text("the loop visits every call").is_visible()
     row = page.get_by_role("row").filter(has_text="Answer every call")

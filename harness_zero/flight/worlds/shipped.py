@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from harness_zero.faults import SetupFault
 from harness_zero.runner import run
 
-PROJECTS = Path(__file__).parent / "projects"
+PROJECTS = Path(__file__).parent.parent / "projects"
 TESTS = "python -m pytest"
 PROMPT = "find out why the tests fail and fix it"
 

@@ -1,0 +1,219 @@
+"""Failures that were reported of real agent loops, as flights with the ending they should have.
+
+A case that needs a part which is not there yet waits for it by name.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any
+
+from harness_zero.flight.fly import Flown, fly
+from harness_zero.flight.pilots import OFFERED, Pilot, patient, pilot
+from harness_zero.messages import Message, blocks, tool_results, tool_uses
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a case is judged by."""
+
+    flown: Flown
+    messages: list[Message]
+    sent: list[list[str]]  # each request, a line a message
+
+    @property
+    def made(self) -> int:
+        """How many calls were made and came back."""
+        results = [r for message in self.messages for r in tool_results(message)]
+        return sum(not str(r.get("content")).startswith("not executed") for r in results)
+
+    @property
+    def said(self) -> int:
+        """How often the harness spoke after the prompt, in a message or in a result."""
+        spoken = [b for m in self.messages[1:] if m["role"] == "user" for b in blocks(m)]
+        return sum(block["type"] == "text" for block in spoken)
+
+
+Holds = Callable[[Told], bool]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A flight, who flies it, and how it should end; or the part of the library it waits for."""
+
+    id: str
+    what: str
+    flight: str
+    label: str
+    harness: Any = "library"
+    holds: Holds = lambda told: True
+    waits: str = ""  # a module of harness_zero
+
+    @property
+    def ready(self) -> bool:
+        """Whether all that the case needs is there."""
+        return not self.waits or find_spec(f"harness_zero.{self.waits}") is not None
+
+
+def stops_by(calls: int) -> Holds:
+    """So many calls are made at most."""
+    return lambda told: told.made <= calls
+
+
+def quiet(told: Told) -> bool:
+    """The goal is reached, and the harness never spoke."""
+    return told.flown[0].reached and told.said == 0
+
+
+def all_answered(told: Told) -> bool:
+    """Each call has its result: one real, one unknown, one not executed."""
+    contents = [r["content"] for r in tool_results(told.messages[2])]
+    return len(contents) == 3 and "unknown" in contents[1] and "not executed" in contents[2]
+
+
+def one_message_in_order(told: Told) -> bool:
+    """The results of a reply stand in the next message, in the order of the calls."""
+    asked, answered = tool_uses(told.messages[1]), tool_results(told.messages[2])
+    return [c["id"] for c in asked] == [r["tool_use_id"] for r in answered] and len(asked) == 3
+
+
+def only_appended(told: Told) -> bool:
+    """Each request begins with the one before, byte for byte."""
+    return all(b[: len(a)] == a for a, b in zip(told.sent, told.sent[1:], strict=False))
+
+
+def done_once(told: Told) -> bool:
+    """The effect happened, and once."""
+    return told.flown[0].kind == "reached"
+
+
+CASES = (
+    Case(
+        "A1",
+        "the same call in one reply after the other, the same result",
+        "stubborn/login-bug/calm#1",
+        "stuck",
+        5,
+        stops_by(11),
+    ),
+    Case("A2", "two calls by turns", "alternating/login-bug/calm#1", "stuck", 5, stops_by(5)),
+    Case("A3", "six times the same call in one reply", "stuttering/login-bug/calm#3", "stuck", 5),
+    Case("A4", "the same write again, and each is ok", "stubborn/murky-bug/calm#2", "stuck", 5),
+    Case(
+        "A5",
+        "the same error to call after call, the arguments vary",
+        "diligent/locked/calm#1",
+        "stuck",
+        holds=stops_by(8),
+        waits="repetition",
+    ),
+    Case(
+        "B1",
+        "polling a build that tells how far it is",
+        "diligent/build/calm#6",
+        "finished",
+        holds=quiet,
+        waits="repetition",
+    ),
+    Case(
+        "B2",
+        "the same tool on many files",
+        "diligent/many-files/calm#4",
+        "finished",
+        holds=quiet,
+        waits="repetition",
+    ),
+    Case(
+        "B3",
+        "edit, test, edit, test: an experiment",
+        "diligent/login-bug/calm#1",
+        "finished",
+        holds=quiet,
+        waits="repetition",
+    ),
+    Case(
+        "C1",
+        "an interrupt in the second of three calls",
+        "diligent/shelves/interrupt@2#27",
+        "interrupted",
+        holds=all_answered,
+    ),
+    Case(
+        "C3",
+        "three calls in a reply, their results in one message",
+        "diligent/shelves/calm#27",
+        "finished",
+        holds=one_message_in_order,
+    ),
+    Case(
+        "C5",
+        "two turns at once on one run",
+        "diligent/shelves/calm#27",
+        "busy",
+        waits="journal",
+    ),
+    Case(
+        "D1",
+        "a call is cut off three times",
+        "windy/big-file/calm#24",
+        "truncated",
+        holds=stops_by(0),
+    ),
+    Case("D2", "one empty reply after the other", "silent/login-bug/calm#3", "empty_reply"),
+    Case(
+        "E1",
+        "a stop hook that is never satisfied",
+        "hasty/build/calm#1",
+        "veto_cap",
+        waits="contracts",
+    ),
+    Case(
+        "F1",
+        "children spend what the parent lacks",
+        "spending/many-pages/calm#0",
+        "cost_cap",
+        waits="budget",
+    ),
+    Case(
+        "G1",
+        "the process dies between an effect and its record",
+        "diligent/one-mail/lost-after@2#0",
+        "finished",
+        holds=done_once,
+        waits="journal",
+    ),
+    Case(
+        "G2",
+        "a reply with a call in it is lost, and asked for again",
+        "diligent/one-mail/lost-reply@2#0",
+        "finished",
+        pilot(patient),
+        done_once,
+    ),
+    Case(
+        "H1",
+        "the clock moves, the array does not",
+        "diligent/login-bug/calm#1",
+        "finished",
+        holds=only_appended,
+    ),
+)
+
+
+def fly_case(case: Case) -> Told:
+    """Fly a case and keep what it is judged by."""
+    kept: list[list[Message]] = [[]]
+    sent: list[list[str]] = []
+
+    def keeping(model: Any, tools: Any, prompt: str, **limits: Any) -> Any:
+        def speak(messages: list[Message]) -> Any:
+            sent.append([json.dumps(message) for message in messages])
+            return model(messages)
+
+        given = pilot(case.harness).fly(speak, tools, prompt, **limits)
+        kept[0] = given.messages if hasattr(given, "messages") else given[0]
+        return given
+
+    flown = fly(Pilot(case.id, keeping, frozenset(OFFERED), case.id), case.flight)
+    return Told(flown, kept[0], sent)

@@ -1,0 +1,159 @@
+"""The cockpit: model and tools as a harness meets them in a flight, and all that is noted there.
+
+The model is as strict as the API, has a price and a fuel. Nothing in here asks the harness.
+"""
+
+from functools import wraps
+from itertools import count
+from typing import Any
+
+from harness_zero.faults import SetupFault
+from harness_zero.flight.faults import FAULTS, IN_MODEL, Clock, calm
+from harness_zero.flight.names import Flight
+from harness_zero.flight.personas import PERSONAS
+from harness_zero.flight.seen import Call, Reader
+from harness_zero.flight.steps import DONE, GAVE_UP, Step, as_reply, priced
+from harness_zero.loop import ModelFailed
+from harness_zero.messages import Message, Reply, said, tool_uses
+from harness_zero.toolbox import input_fault
+from harness_zero.watch import Toolbox, array_in
+
+FUEL = 300  # replies, refusals included
+SPARE = 20  # calls beyond those that the last reply asked for
+SECONDS = {"reply": 5.0, "refusal": 1.0}
+
+
+class OutOfFuel(SetupFault):
+    """The harness goes on for ever. It is no Exception, so that no harness turns it into data."""
+
+
+class Cockpit:
+    """One flight, from inside: give `model` and `tools` to a harness, then ask what happened."""
+
+    def __init__(self, flight: Flight, fuel: int = FUEL) -> None:
+        self.flight, self.luck, self.fuel = flight, flight.luck, fuel
+        self.place, self.clock, self.ids = flight.lay(), Clock(), count(1)
+        self.reader = Reader(self.output)
+        self.outputs: dict[tuple[str, str], str] = {}
+        meet = FAULTS[flight.fault](flight.at, flight.luck, self.clock)
+        self.meets_model = flight.fault in IN_MODEL
+        self.in_model, self.in_tools = (meet, calm(0, flight.luck, self.clock))
+        if not self.meets_model:
+            self.in_model, self.in_tools = self.in_tools, self.in_model
+        self.attempts = self.acts = self.spare = self.refused = 0
+        self.replies: list[Reply] = []
+        self.messages: list[Message] = []  # as last sent
+        self.usd, self.claim, self.dry, self.pressed = 0.0, "", False, False
+        self.goal_at: int | None = None
+        self.broken: list[tuple[int, str]] = []  # rounds, and what broke in them
+
+    @property
+    def rounds(self) -> int:
+        """How often the model has spoken."""
+        return len(self.replies)
+
+    @property
+    def met(self) -> bool:
+        """Whether the fault came up."""
+        return 0 < self.flight.at <= (self.attempts if self.meets_model else self.acts)
+
+    def model(self, request: Any) -> Reply:
+        """Speak, or refuse as the API would."""
+        self.attempts += 1
+        if self.attempts > self.fuel:
+            self.burn(f"the model was asked {self.attempts} times")
+        messages = array_in(request)
+        if fault := self.reader.read(messages):
+            self.refused += 1
+            self.broken.append((self.rounds, f"the API refuses the request: {fault}"))
+            raise ModelFailed(f"the API answered 400: {fault}")
+        self.messages = messages
+        self.clock.sleep(SECONDS["refusal"])
+        reply = self.in_model(self.speak, self.attempts)
+        return self.hand_over(reply)
+
+    def speak(self) -> Reply:
+        """What the persona says to what it has seen."""
+        persona = PERSONAS[self.flight.persona]
+        step = persona(self.reader.seen, self.place.skill, self.luck)
+        self.claim = claim(step)
+        return as_reply(step, self.ids)
+
+    def hand_over(self, reply: Reply) -> Reply:
+        """Note a reply, and price it by all that was read for it."""
+        self.clock.sleep(SECONDS["reply"])
+        if reply["stop_reason"] != "end_turn":
+            self.claim = ""
+        reply = priced(reply, len(self.place.task) + self.reader.seen.characters)
+        self.usd += reply["cost_usd"]
+        self.spare = SPARE + len(tool_uses(reply))
+        self.replies.append(reply)
+        return reply
+
+    def output(self, call: Call) -> str | None:
+        """What the tool itself said to such a call last."""
+        return self.outputs.get(call.key)
+
+    def tools(self) -> Toolbox:
+        """The tools of the world; a fault can meet them."""
+        return Toolbox({name: self.tool(name) for name in self.place.tools})
+
+    def tool(self, name: str) -> Any:
+        """One tool, as the harness gets it."""
+        function = self.place.tools[name]
+
+        @wraps(function)
+        def call(**input: Any) -> Any:
+            self.acts, self.spare = self.acts + 1, self.spare - 1
+            if self.spare < 0:
+                self.burn("calls are made for ever without asking the model")
+            try:
+                value = self.make(name, input)
+            except Exception as error:
+                self.outputs[name, repr(input)] = str(error)
+                raise
+            self.outputs[name, repr(input)] = str(value)
+            return value
+
+        return call
+
+    def make(self, name: str, input: dict[str, Any]) -> Any:
+        """Make a call, unless a fault meets it."""
+        if fault := input_fault(self.place.tools[name], input):
+            raise TypeError(fault)
+        try:
+            return self.in_tools(lambda: self.act(name, input), self.acts)
+        except KeyboardInterrupt:
+            self.pressed = self.flight.fault == "interrupt"
+            raise
+
+    def act(self, name: str, input: dict[str, Any]) -> Any:
+        """Let the world change, and look at it after that."""
+        self.clock.sleep(self.place.takes.get(name, 0.0))
+        effects = len(self.place.effects)
+        value = self.place.tools[name](**input)
+        if len(self.place.effects) > max(1, effects):
+            self.broken.append((self.rounds, f"{name} was done twice"))
+        if self.goal_at is None and self.place.quick and self.place.goal():
+            self.goal_at = self.rounds
+        return value
+
+    def burn(self, why: str) -> None:
+        """End a flight that would never end."""
+        if not self.dry:
+            self.broken.append((self.rounds, f"out of fuel: {why}"))
+        self.dry = True
+        raise OutOfFuel(f"out of fuel: {why}; what should have ended the run?")
+
+    def array(self) -> list[Message]:
+        """All messages as far as they were seen from here: as last sent, and the reply to that."""
+        last = said(self.replies[-1]) if self.replies else None
+        kept = [*self.messages]
+        return [*kept, last] if last and last["content"] and last not in kept[-2:] else kept
+
+
+def claim(step: Step) -> str:
+    """What a model says of its work when it ends: that it is done, that it gave up, or nothing."""
+    if not isinstance(step, str) or not step:
+        return ""
+    return GAVE_UP if step.startswith(GAVE_UP) else DONE

@@ -1,0 +1,169 @@
+"""Fly a harness: as many flights as you like, each the same whenever and wherever it is flown."""
+
+import builtins
+import io
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import dataclass, field
+from functools import cache, partial
+from typing import Any
+
+from harness_zero.faults import SetupFault, hole, place
+from harness_zero.flight.cockpit import Cockpit, OutOfFuel
+from harness_zero.flight.names import Flight, NoSuchFlight, block, named
+from harness_zero.flight.outcome import Ending, Outcome, judged
+from harness_zero.flight.pilots import LIMITS, Pilot, patient, pilot, pilot_of
+from harness_zero.labels import Label
+from harness_zero.patience import StillRunning, within
+from harness_zero.run import Run
+from harness_zero.watch import Recording
+
+PATIENCE, LESS = 2.0, 0.2  # seconds for a flight in memory, and once a harness has hung
+REAL = 120.0  # seconds for a flight with real commands
+
+Flights = int | str | Flight | Iterable[int | str | Flight]
+
+
+@dataclass(frozen=True)
+class Flown:
+    """What became of a harness in some flights."""
+
+    harness: str
+    outcomes: list[Outcome]
+    limits: dict[str, float]
+    pilot: Pilot = field(repr=False, compare=False)
+
+    def __len__(self) -> int:
+        return len(self.outcomes)
+
+    def __iter__(self) -> Iterator[Outcome]:
+        return iter(self.outcomes)
+
+    def __getitem__(self, at: int) -> Outcome:
+        return self.outcomes[at]
+
+    def __repr__(self) -> str:
+        from harness_zero.flight.table import table
+
+        return str(self.outcomes[0]) if len(self) == 1 else table([self])
+
+
+def fly(harness: Any, flights: Flights = 0, **limits: float) -> Flown:
+    """Fly a harness in these flights: a block by its number, a flight by its name, or many.
+
+    `limits` replace those that all flights have, for a harness that takes them.
+    """
+    flown, held = pilot(harness), limits_of(limits)
+    outcomes = [*flights_of(flown, chosen(flights), held)]
+    return Flown(flown.name, outcomes, held, flown)
+
+
+def flight(name: str, harness: Any, **limits: float) -> Run | Recording:
+    """Fly one flight and give back its run, to be stepped through."""
+    cockpit = Cockpit(named(name))
+    ending = flown_out(cockpit, pilot(harness), limits_of(limits), patience_for(cockpit))
+    outcome = judged(cockpit, ending, partial(within_reach, name))
+    cockpit.place.tidy()
+    if isinstance(ending.given, Run):
+        return ending.given
+    given = ending.given[0] if isinstance(ending.given, tuple) else ending.given
+    messages = given if not ending.fault and isinstance(given, list) else cockpit.array()
+    why = outcome.kind if outcome.label else ""
+    return Recording(messages, cockpit.replies, outcome.label, why, ending.fault)
+
+
+def limits_of(given: dict[str, float]) -> dict[str, float]:
+    """The limits of a flight; NoSuchFlight if one of those given is none."""
+    if strange := [name for name in given if name not in LIMITS]:
+        raise NoSuchFlight(f"{strange[0]} is no limit; there are {', '.join(LIMITS)}")
+    return {**LIMITS, **given}
+
+
+def chosen(flights: Flights) -> list[Flight]:
+    """The flights that are meant: blocks by number, flights by name."""
+    if isinstance(flights, Flight):
+        return [flights]
+    if isinstance(flights, int):
+        return block(flights)
+    if isinstance(flights, str):
+        return [named(flights)]
+    if not isinstance(flights, Iterable):
+        wants = "the number of a block, the name of a flight, or a list of them"
+        raise NoSuchFlight(f"what to fly is {wants}; this is {flights!r:.80}")
+    return [each for some in flights for each in chosen(some)]
+
+
+def flights_of(flown: Pilot, flights: list[Flight], limits: dict[str, float]) -> Iterator[Outcome]:
+    """Fly one after the other. What a harness prints is not heard, and nobody answers it."""
+    hung = False
+    for each in flights:
+        cockpit = Cockpit(each)
+        patience = patience_for(cockpit)
+        with unattended():
+            ending = flown_out(cockpit, flown, limits, min(patience, LESS) if hung else patience)
+        hung = hung or "StillRunning" in ending.fault
+        yield judged(cockpit, ending, partial(within_reach, str(each)))
+        cockpit.place.tidy()
+
+
+def patience_for(cockpit: Cockpit) -> float:
+    """How long a flight may take by the clock on the wall."""
+    return PATIENCE if cockpit.place.quick else REAL
+
+
+def flown_out(cockpit: Cockpit, flown: Pilot, limits: dict[str, float], patience: float) -> Ending:
+    """Let the harness play its turn, and come back whatever it does."""
+    parts = cockpit.model, cockpit.tools(), cockpit.place.task
+    offered: dict[str, Any] = {**limits, "clock": cockpit.clock, "sleep": cockpit.clock.sleep}
+    try:
+        given = within(patience, lambda: flown.fly(*parts, **offered))
+    except KeyboardInterrupt as error:
+        if not cockpit.pressed:
+            raise  # by whoever sits at the keyboard
+        return Ending(fault=told(error))
+    except NotImplementedError as error:
+        return Ending(fault=f"not done yet: there is a hole in {hole(error)}")
+    except (Exception, SetupFault, SystemExit, GeneratorExit) as error:
+        return Ending(fault=told(error))
+    if not isinstance(given, list) and labelled(given) == Label.INTERRUPTED and not cockpit.pressed:
+        raise KeyboardInterrupt
+    return Ending(given)
+
+
+def labelled(given: Any) -> Any:
+    """The label that came back, if one did."""
+    return given[-1] if isinstance(given, tuple) and given else getattr(given, "label", None)
+
+
+def told(error: BaseException) -> str:
+    """What took a run down, in a line, with the place in the learner's own code."""
+    return f"{type(error).__name__}: {error}{place(error)}".rstrip(": ")
+
+
+@cache
+def within_reach(name: str) -> bool:
+    """Whether a patient reference reaches the goal in this flight."""
+    cockpit = Cockpit(named(name))
+    with unattended():
+        flown_out(cockpit, pilot_of("reference", patient), {}, REAL)
+    reached = cockpit.place.goal() and len(cockpit.place.effects) < 2
+    cockpit.place.tidy()
+    return reached
+
+
+@contextmanager
+def unattended() -> Iterator[None]:
+    """Nobody reads what is printed, and nobody answers a question."""
+
+    def nobody(prompt: object = "") -> str:
+        raise EOFError("in a flight there is nobody to ask")
+
+    asked, builtins.input = builtins.input, nobody
+    try:
+        with redirect_stdout(io.StringIO()):
+            yield
+    finally:
+        builtins.input = asked
+
+
+__all__ = ["Flown", "OutOfFuel", "StillRunning", "block", "flight", "fly"]

@@ -1,0 +1,46 @@
+"""Failures that were reported of real agent loops do not happen here, or wait for their part."""
+
+from pathlib import Path
+
+import pytest
+
+import harness_zero
+from harness_zero.flight.cases import CASES, Case, Told, fly_case, only_appended
+
+READY = [case for case in CASES if case.ready]
+WAITING = [case for case in CASES if not case.ready]
+
+
+def test_there_are_eighteen_cases_each_with_a_name_of_its_own():
+    assert len({case.id for case in CASES}) == 18
+
+
+@pytest.mark.parametrize("case", READY, ids=lambda case: f"{case.id}: {case.what}")
+def test_a_case_ends_as_it_should(case):
+    told = fly_case(case)
+    assert told.flown[0].label == case.label
+    assert case.holds(told), told.flown[0]
+
+
+def test_what_a_case_waits_for_is_not_there_yet():
+    """As soon as the part is there the case is READY, and has to end as it should."""
+    for case in WAITING:
+        print(f"{case.id} waits for harness_zero.{case.waits}: {case.what}")
+        home = Path(harness_zero.__file__).parent / case.waits
+        assert not home.exists() and not home.with_suffix(".py").exists()
+
+
+def test_a_case_whose_part_is_there_is_flown():
+    assert Case("X", "a part that is there", "hasty/build/calm#0", "x", waits="policy").ready
+    assert not Case("X", "a part that is not", "hasty/build/calm#0", "x", waits="nowhere").ready
+
+
+@pytest.mark.parametrize("case", [c for c in CASES if c.label == "stuck"], ids=lambda c: c.id)
+def test_without_a_detector_a_case_of_repetition_does_not_end_like_that(case):
+    told = fly_case(Case(case.id, case.what, case.flight, case.label, "library"))
+    assert told.flown[0].label != "stuck"
+
+
+def test_a_request_that_does_not_begin_with_the_one_before_is_noticed():
+    assert only_appended(Told(None, [], [["go"], ["go", "ok", "go on"]]))
+    assert not only_appended(Told(None, [], [["at 12:00 go"], ["at 12:01 go", "ok"]]))
