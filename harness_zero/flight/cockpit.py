@@ -3,6 +3,8 @@
 The model is as strict as the API, has a price and a fuel. Nothing in here asks the harness.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import wraps
 from itertools import count
 from typing import Any
@@ -15,6 +17,7 @@ from harness_zero.flight.seen import Call, Reader
 from harness_zero.flight.steps import DONE, GAVE_UP, Step, as_reply, priced
 from harness_zero.loop import ModelFailed
 from harness_zero.messages import Message, Reply, said, tool_uses
+from harness_zero.patience import Alarm
 from harness_zero.toolbox import input_fault
 from harness_zero.watch import Toolbox, array_in
 
@@ -40,6 +43,7 @@ class Cockpit:
         self.in_model, self.in_tools = (meet, calm(0, flight.luck, self.clock))
         if not self.meets_model:
             self.in_model, self.in_tools = self.in_tools, self.in_model
+        self.alarm: Alarm | None = None  # rings when the harness is at work by itself too long
         self.attempts = self.acts = self.spare = self.refused = 0
         self.replies: list[Reply] = []
         self.messages: list[Message] = []  # as last sent
@@ -57,8 +61,25 @@ class Cockpit:
         """Whether the fault came up."""
         return 0 < self.flight.at <= (self.attempts if self.meets_model else self.acts)
 
+    @contextmanager
+    def at_rest(self) -> Iterator[None]:
+        """While model or tool is at work, the harness's time stands still; without fuel it runs."""
+        if self.alarm is None or self.dry:
+            yield
+            return
+        self.alarm.pause()
+        try:
+            yield
+        finally:
+            self.alarm.resume()
+
     def model(self, request: Any) -> Reply:
         """Speak, or refuse as the API would."""
+        with self.at_rest():
+            return self.answer(request)
+
+    def answer(self, request: Any) -> Reply:
+        """What the API answers to a request."""
         self.attempts += 1
         if self.attempts > self.fuel:
             self.burn(f"the model was asked {self.attempts} times")
@@ -108,7 +129,8 @@ class Cockpit:
             if self.spare < 0:
                 self.burn("calls are made for ever without asking the model")
             try:
-                value = self.make(name, input)
+                with self.at_rest():
+                    value = self.make(name, input)
             except Exception as error:
                 self.outputs[name, repr(input)] = str(error)
                 raise

@@ -14,12 +14,11 @@ from harness_zero.flight.names import Flight, NoSuchFlight, block, named
 from harness_zero.flight.outcome import Ending, Outcome, judged
 from harness_zero.flight.pilots import LIMITS, Pilot, patient, pilot, pilot_of
 from harness_zero.labels import Label
-from harness_zero.patience import StillRunning, within
+from harness_zero.patience import Alarm, StillRunning
 from harness_zero.run import Run
 from harness_zero.watch import Recording
 
-PATIENCE, LESS = 2.0, 0.2  # seconds for a flight in memory, and once a harness has hung
-REAL = 120.0  # seconds for a flight with real commands
+PATIENCE, LESS = 2.0, 0.2  # seconds between two calls, and once a harness has hung
 
 Flights = int | str | Flight | Iterable[int | str | Flight]
 
@@ -61,7 +60,7 @@ def fly(harness: Any, flights: Flights = 0, **limits: float) -> Flown:
 def flight(name: str, harness: Any, **limits: float) -> Run | Recording:
     """Fly one flight and give back its run, to be stepped through."""
     cockpit = Cockpit(named(name))
-    ending = flown_out(cockpit, pilot(harness), limits_of(limits), patience_for(cockpit))
+    ending = flown_out(cockpit, pilot(harness), limits_of(limits))
     outcome = judged(cockpit, ending, partial(within_reach, name))
     cockpit.place.tidy()
     if isinstance(ending.given, Run):
@@ -98,25 +97,22 @@ def flights_of(flown: Pilot, flights: list[Flight], limits: dict[str, float]) ->
     hung = False
     for each in flights:
         cockpit = Cockpit(each)
-        patience = patience_for(cockpit)
         with unattended():
-            ending = flown_out(cockpit, flown, limits, min(patience, LESS) if hung else patience)
+            ending = flown_out(cockpit, flown, limits, LESS if hung else PATIENCE)
         hung = hung or "StillRunning" in ending.fault
         yield judged(cockpit, ending, partial(within_reach, str(each)))
         cockpit.place.tidy()
 
 
-def patience_for(cockpit: Cockpit) -> float:
-    """How long a flight may take by the clock on the wall."""
-    return PATIENCE if cockpit.place.quick else REAL
-
-
-def flown_out(cockpit: Cockpit, flown: Pilot, limits: dict[str, float], patience: float) -> Ending:
+def flown_out(
+    cockpit: Cockpit, flown: Pilot, limits: dict[str, float], patience: float = PATIENCE
+) -> Ending:
     """Let the harness play its turn, and come back whatever it does."""
     parts = cockpit.model, cockpit.tools(), cockpit.place.task
     offered: dict[str, Any] = {**limits, "clock": cockpit.clock, "sleep": cockpit.clock.sleep}
     try:
-        given = within(patience, lambda: flown.fly(*parts, **offered))
+        with Alarm(patience) as cockpit.alarm:
+            given = flown.fly(*parts, **offered)
     except KeyboardInterrupt as error:
         if not cockpit.pressed:
             raise  # by whoever sits at the keyboard
@@ -145,7 +141,7 @@ def within_reach(name: str) -> bool:
     """Whether a patient reference reaches the goal in this flight."""
     cockpit = Cockpit(named(name))
     with unattended():
-        flown_out(cockpit, pilot_of("reference", patient), {}, REAL)
+        flown_out(cockpit, pilot_of("reference", patient), {})
     reached = cockpit.place.goal() and len(cockpit.place.effects) < 2
     cockpit.place.tidy()
     return reached

@@ -1,7 +1,6 @@
 """What goes wrong goes wrong at its moment, as long as it says, and leaves the rest alone."""
 
 import tempfile
-from pathlib import Path
 
 import pytest
 
@@ -96,10 +95,10 @@ def test_a_refused_request_takes_a_second_and_a_reply_six():
 
 
 @pytest.mark.parametrize("world", ["login", "cart"])
-def test_a_flight_with_real_commands_leaves_nothing_behind(world):
-    before = {*Path(tempfile.gettempdir()).glob("flight-*")}
+def test_a_flight_with_real_commands_leaves_nothing_behind(world, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     assert fly(1, f"hasty/{world}/calm#0")[0].rounds
-    assert {*Path(tempfile.gettempdir()).glob("flight-*")} <= before
+    assert [*tmp_path.iterdir()] == []
 
 
 @pytest.mark.parametrize("world", WORLDS)

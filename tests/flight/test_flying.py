@@ -2,10 +2,11 @@
 
 import types
 from contextlib import suppress
+from time import sleep
 
 import pytest
 
-from harness_zero.flight.fly import flight, fly
+from harness_zero.flight.fly import PATIENCE, flight, fly
 from harness_zero.flight.names import NoSuchFlight
 from harness_zero.flight.pilots import NoHarness
 from harness_zero.messages import said, tool_uses, user
@@ -93,6 +94,20 @@ def test_a_harness_that_hangs_costs_little_time_from_its_second_flight_on():
     assert [o.broke.rpartition("after ")[2].split(" ")[0] for o in outcomes] == ["2", "0.2", "0.2"]
 
 
+def test_a_harness_that_is_slow_and_goes_on_is_not_taken_for_one_that_hangs():
+    def slow(model, tools, prompt):
+        messages = [user(prompt)]
+        while True:
+            sleep(0.3)
+            messages.append(said(reply := model(messages)))
+            if not (calls := tool_uses(reply)):
+                return messages
+            messages.append(user(*[answer(call, tools) for call in calls]))
+
+    outcome = fly(slow, CALM)[0]
+    assert outcome.kind == "reached" and outcome.rounds * 0.3 > PATIENCE
+
+
 def test_what_a_harness_prints_in_a_flight_is_not_heard(capsys):
     fly(lambda model, tools, prompt: print("so far so good") or [], CALM)
     assert capsys.readouterr().out == ""
@@ -144,7 +159,7 @@ def test_a_harness_that_waits_can_wait_in_a_flight():
             model([user(prompt)])
         except Exception:
             before = clock()
-            sleep(20)
+            sleep(20)  # that of the flight
             assert clock() == before + 20
         return [user(prompt), said(model([user(prompt)]))]
 
