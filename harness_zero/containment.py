@@ -6,6 +6,7 @@ by `patched`, which compares with how Python was when this module was first impo
 
 import builtins
 import dis
+import io
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -39,6 +40,19 @@ def refuse_input(*_: Any, **__: Any) -> NoReturn:
 def refuse_exit(*_: Any, **__: Any) -> NoReturn:
     """What `exit` and `quit` do meanwhile, and a notebook's own."""
     raise AskedToEnd("exit() ends the whole program; a function ends with return")
+
+
+PRINTED = 200  # characters of what is printed meanwhile that are kept
+
+
+class Hush(io.TextIOBase):
+    """Somewhere to print to; the beginning is kept, however much it is."""
+
+    text = ""
+
+    def write(self, text: str) -> int:
+        self.text += text[: PRINTED - len(self.text)] if len(self.text) < PRINTED else ""
+        return len(text)
 
 
 DEEPEST = 5_000  # calls inside each other; who needs more calls itself for ever

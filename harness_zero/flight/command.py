@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from harness_zero.flight.outcome import Outcome
     from harness_zero.flight.pilots import Pilot
 
+EVERY = [1, 2, 3, 4, 5, "library"]
 AT_ONCE = 40  # flights that a process is given
 
 
@@ -27,13 +28,21 @@ AT_ONCE = 40  # flights that a process is given
 @click.option(
     "--blocks", default=4, type=click.IntRange(1), help="How many blocks; 4 unless given."
 )
+@click.option("--mine", is_flag=True, help="Your own harness, from my_harness/ in your copy.")
 @click.option("--step", "stepped", is_flag=True, help="Print the messages of the flight, too.")
 @click.option(
     "--page",
     type=click.Path(dir_okay=False, writable=True, path_type=Path),
     help="Write an HTML page in which the flight can be stepped through.",
 )
-def fly(name: str | None, stages: tuple[int, ...], blocks: int, stepped: bool, page: Path | None):
+def fly(
+    name: str | None,
+    stages: tuple[int, ...],
+    mine: bool,
+    blocks: int,
+    stepped: bool,
+    page: Path | None,
+) -> None:
     """Fly a harness. NAME is one flight, such as stubborn/login-bug/529@3#7.
 
     Without a NAME all flights of some blocks are flown, and what became of them is a table.
@@ -46,19 +55,28 @@ def fly(name: str | None, stages: tuple[int, ...], blocks: int, stepped: bool, p
         raise click.UsageError("--step and --page need the NAME of a flight.")
     try:
         if name:
-            for harness in stages or ("library",):
+            for harness in harnesses(stages, mine) or ["library"]:
                 tell(name, harness, stepped, page)
         else:
-            click.echo(survey(harnesses(stages), blocks))
+            click.echo(survey(harnesses(stages, mine) or EVERY, blocks))
     except SetupFault as fault:
         raise click.ClickException(str(fault)) from fault
     except OSError as error:
         raise click.ClickException(f"{page} cannot be written: {error.strerror}") from error
 
 
-def harnesses(stages: Sequence[int]) -> list[Any]:
-    """What is flown: these stages, or all of them and the library."""
-    return [*stages] or [1, 2, 3, 4, 5, "library"]
+def harnesses(stages: Sequence[int], mine: bool) -> list[Any]:
+    """What was asked for: a learner's own harness, by the path of their copy, and stages."""
+    from harness_zero.cli import copy_at
+
+    return [*([copy_at(None)] if mine else []), *stages]
+
+
+def at_work(harness: Any) -> Any:
+    """A harness, from the path of a learner's copy or as it is."""
+    from harness_zero.mine import load
+
+    return load(harness) if isinstance(harness, Path) else harness
 
 
 def tell(name: str, harness: Any, stepped: bool, page: Path | None) -> None:
@@ -67,6 +85,7 @@ def tell(name: str, harness: Any, stepped: bool, page: Path | None) -> None:
     from harness_zero.notebook.export import page_of
     from harness_zero.notebook.step import step
 
+    harness = at_work(harness)
     flown = flying.fly(harness, name)
     click.echo(f"{flown.harness}, {flown!r}")
     if stepped:
@@ -91,7 +110,7 @@ def survey(chosen: Sequence[Any], blocks: int) -> str:
     outcomes: dict[Any, list[Outcome]] = {each: [] for each in chosen}
     for (harness, _), some in zip(tasks, progress(tasks), strict=True):
         outcomes[harness] += some
-    pilots: list[Pilot] = [pilot(each) for each in chosen]
+    pilots: list[Pilot] = [pilot(at_work(each)) for each in chosen]
     flown: list[Flown] = [
         Flown(each.name, outcomes[harness], limits_of({}), each)
         for each, harness in zip(pilots, chosen, strict=True)
@@ -116,7 +135,8 @@ def flown(task: tuple[Any, list[str]]) -> list[Outcome]:
     """Fly some flights, in a process of its own."""
     from harness_zero.flight.fly import fly
 
-    return fly(*task).outcomes
+    harness, names = task
+    return fly(at_work(harness), names).outcomes
 
 
 def processors() -> int:

@@ -1,13 +1,12 @@
 """Fly a harness: as many flights as you like, each the same whenever and wherever it is flown."""
 
-import builtins
-import io
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import Any
 
+from harness_zero.containment import Hush, contained
 from harness_zero.faults import SetupFault, hole, place
 from harness_zero.flight.cockpit import Cockpit, OutOfFuel
 from harness_zero.flight.names import Flight, NoSuchFlight, block, named
@@ -60,7 +59,8 @@ def fly(harness: Any, flights: Flights = 0, **limits: float) -> Flown:
 def flight(name: str, harness: Any, **limits: float) -> Run | Recording:
     """Fly one flight and give back its run, to be stepped through."""
     cockpit = Cockpit(named(name))
-    ending = flown_out(cockpit, pilot(harness), limits_of(limits))
+    with unattended():
+        ending = flown_out(cockpit, pilot(harness), limits_of(limits))
     outcome = judged(cockpit, ending, partial(within_reach, name))
     cockpit.place.tidy()
     if isinstance(ending.given, Run):
@@ -149,17 +149,9 @@ def within_reach(name: str) -> bool:
 
 @contextmanager
 def unattended() -> Iterator[None]:
-    """Nobody reads what is printed, and nobody answers a question."""
-
-    def nobody(prompt: object = "") -> str:
-        raise EOFError("in a flight there is nobody to ask")
-
-    asked, builtins.input = builtins.input, nobody
-    try:
-        with redirect_stdout(io.StringIO()):
-            yield
-    finally:
-        builtins.input = asked
+    """Nobody reads what is printed, nobody types, and exit() ends nothing."""
+    with redirect_stdout(Hush()), contained():
+        yield
 
 
 __all__ = ["Flown", "OutOfFuel", "StillRunning", "block", "flight", "fly"]

@@ -55,7 +55,7 @@ def pilot(harness: Any) -> Pilot:
     run = harness.get("run") if isinstance(harness, Mapping) else getattr(harness, "run", None)
     if callable(run):
         name = harness.get("name") if isinstance(harness, Mapping) else harness.__name__
-        return pilot_of(str(name or "my_harness"), run)
+        return pilot_of(str(name or "my_harness"), run, "my_harness")
     raise NoHarness(
         "fly() takes a harness: the number of a stage (1 to 5), 'library', a function"
         f" run(model, tools, prompt), or something with such a `run` in it; this is {harness!r:.80}"

@@ -21,11 +21,11 @@ from typing import Any, ParamSpec
 
 from harness_zero.attendant import Report
 from harness_zero.brief import cut
-from harness_zero.containment import contained, refuse_exit
+from harness_zero.containment import Hush, contained, refuse_exit
 from harness_zero.course import NotLaid, refuse_links
 from harness_zero.faults import SetupFault
 from harness_zero.grading.checks import PATIENCE as EACH
-from harness_zero.grading.checks import Finding, Hush, findings, passed
+from harness_zero.grading.checks import Finding, findings, passed
 from harness_zero.grading.exercise import Exercise, Lab
 from harness_zero.patience import within
 

@@ -1,6 +1,5 @@
 """Visible checks: hold a learner's function to its promises, and say expected, got, why."""
 
-import io
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
@@ -12,6 +11,7 @@ from harness_zero.brief import brief, cut, told_by
 from harness_zero.containment import (
     AskedForKeys,
     AskedToEnd,
+    Hush,
     contained,
     hidden,
     hidden_ours,
@@ -25,7 +25,6 @@ from harness_zero.patience import StillRunning, within
 from harness_zero.watch import Recording
 
 PATIENCE = 1.5  # seconds; a slip that loops for ever is explained within two
-PRINTED = 200  # characters of what the answer prints that are shown
 MANY = 5  # rounds after which a run that is not at its end is slow, and not lost
 
 
@@ -46,16 +45,6 @@ class Finding:
         """Whatever an answer gives back, a finding can be read."""
         for name in ("expected", "got", "why", "printed"):
             object.__setattr__(self, name, cut(getattr(self, name), 2 * LONGEST))
-
-
-class Hush(io.TextIOBase):
-    """Somewhere to print to; the beginning is kept, however much it is."""
-
-    text = ""
-
-    def write(self, text: str) -> int:
-        self.text += text[: PRINTED - len(self.text)] if len(self.text) < PRINTED else ""
-        return len(text)
 
 
 def findings(exercise: Exercise, answer: Any) -> list[Finding]:

@@ -24,8 +24,9 @@ from rich.progress import track
 from rich.table import Table
 from rich.text import Text
 
+from harness_zero.containment import Hush
 from harness_zero.faults import SetupFault
-from harness_zero.grading.checks import PATIENCE, Hush, findings, passed
+from harness_zero.grading.checks import PATIENCE, findings, passed
 from harness_zero.grading.equivalents import EQUIVALENTS
 from harness_zero.grading.exercise import Exercise
 from harness_zero.grading.exercises import EXERCISES
