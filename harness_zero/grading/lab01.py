@@ -223,11 +223,14 @@ CALLERS = "bdaec"  # five: a pool of threads has no more of them on the smallest
 
 
 def they_are_delivered_in_call_order_whatever_order_they_finish_in(act: Act) -> None:
-    """The last one finishes first."""
-    last_done = Event()
+    """The last one finishes first, then the second, then the first."""
+    done = {who: Event() for who in "acb"}
+    before = {"c": "a", "b": "c"}
 
     def take(who: str) -> str:
-        last_done.set() if who == "a" else last_done.wait(0.5)
+        if who in before:
+            done[before[who]].wait(0.3)
+        done[who].set()
         return f"{who} is done"
 
     asked = reply(*[tool_use(id, "take", who=id) for id in ("b", "c", "a")])

@@ -402,11 +402,11 @@ def at_once_but_sorted(reply, tools):
 
 
 def as_they_finish(reply, tools):
-    from concurrent.futures import as_completed
-
+    results = []
     with ThreadPoolExecutor() as pool:
-        futures = [pool.submit(answer, call, tools) for call in tool_uses(reply)]
-        return user(*[future.result() for future in as_completed(futures)])
+        for call in tool_uses(reply):
+            pool.submit(lambda call=call: results.append(answer(call, tools)))
+    return user(*results)
 
 
 WRONG = {

@@ -73,7 +73,7 @@ MISTAKES = [
     (calling_for_ever, "out of fuel", "calls are made for ever without asking the model"),
     (asking_for_ever, "out of fuel", "the model was asked 301 times"),
     (leaving, "crashed", "SystemExit: 3"),
-    (asking_the_user, "crashed", "nobody to ask"),
+    (asking_the_user, "crashed", "asks the model instead"),
     (raising, "crashed", "KeyError: 'messages'"),
     (forgetting_to_return, "crashed", "nothing: None. Is there a return?"),
     (returning_words, "crashed", "no list but str: 'done'"),
