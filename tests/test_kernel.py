@@ -183,3 +183,12 @@ def test_a_check_of_an_older_answer_says_that_the_newer_cell_did_not_run(kernel)
     assert "Your cell with act ended in a SyntaxError, so act is checked as it was before." in said
     kernel("def act(reply, tools):\n    return None")
     assert "as it was before" not in kernel("check('act', act)")
+
+
+def test_a_flight_ends_no_kernel_and_asks_nobody(kernel):
+    kernel(SETUP)
+    kernel("def ends(model, tools, prompt):\n    exit()")
+    assert "crashed" in kernel("print(fly(ends, 'diligent/login-bug/calm#0'))")
+    kernel("def asks(model, tools, prompt):\n    return input('? ')")
+    said = kernel("print(fly(asks, 'diligent/login-bug/calm#0'))")
+    assert "a harness asks the model instead" in said

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from harness_zero.course import checkout, lay
 from harness_zero.flight.fly import fly
 from harness_zero.flight.table import table
 
@@ -52,3 +53,29 @@ def test_a_table_is_the_same_flown_by_many_processes(tmp_path):
 def test_what_cannot_be_done_is_told_in_a_sentence(args, sentence, tmp_path):
     run = harness_zero(*args, folder=tmp_path)
     assert run.returncode and sentence in run.stderr and "Traceback" not in run.stderr
+
+
+@pytest.fixture
+def copy(tmp_path):
+    """A learner's copy in which the loop is their own, and wrong."""
+    lay(checkout(), tmp_path / "copy")
+    own = tmp_path / "copy" / "my_harness" / "run.py"
+    own.parent.mkdir()
+    own.write_text("def run(model, tools, prompt):\n    return [model([])]\n")
+    return tmp_path / "copy"
+
+
+def test_a_learners_own_harness_stands_in_the_table_and_in_one_flight(copy):
+    run = harness_zero("--mine", "--stage", "1", "--blocks", "1", folder=copy / "labs")
+    assert run.stdout.split("\n")[0].split() == ["my_harness", "stage", "1"]
+    assert "crashed                          130" in run.stdout
+    one = harness_zero("diligent/login-bug/calm#0", "--mine", "--step", folder=copy)
+    assert one.stdout.startswith("my_harness, diligent/login-bug/calm#0: crashed")
+    assert 'step(flight("diligent/login-bug/calm#0", my_harness))' in one.stdout
+
+
+def test_a_harness_of_theirs_that_cannot_be_imported_is_one_sentence(copy):
+    (copy / "my_harness" / "run.py").write_text("def run(\n")
+    run = harness_zero("--mine", folder=copy)
+    assert run.returncode == 1 and "Mend the file, or move it away" in run.stderr
+    assert "Traceback" not in run.stderr
