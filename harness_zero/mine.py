@@ -84,6 +84,14 @@ def owned(copy: Path) -> dict[str, Exercise | None]:
     return found
 
 
+def whose(copy: Path) -> list[str]:
+    """Which pieces are the learner's, and which are borrowed, in lines."""
+    yours = owned(copy)
+    lines = [f"{PACKAGE}: yours: {', '.join(yours) or 'nothing yet'}"]
+    others = [name for name in makers() if name not in yours]
+    return [*lines, f"{PACKAGE}: borrowed: {', '.join(others)}"] if others else lines
+
+
 def write_page(copy: Path) -> None:
     """Write the package's own page as its pieces are now; one of somebody else's is kept."""
     path, page = home_of(copy) / "__init__.py", page_of(owned(copy), dependencies(copy))

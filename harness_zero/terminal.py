@@ -124,13 +124,11 @@ def brakes(offline: bool, told: Callable[[str], None]) -> tuple[Policy, ...]:
 def own(copy: Path, told: Callable[[str], None]) -> Loop:
     """The harness in a learner's copy; what in it is theirs is told."""
     from harness_zero.desk import list_fault
-    from harness_zero.mine import PACKAGE, HarnessFault, load, makers, owned
+    from harness_zero.mine import HarnessFault, load, whose
 
     run = load(copy).run
-    yours = owned(copy)
-    told(f"     {PACKAGE}: yours: {', '.join(yours) or 'nothing yet'}")
-    if others := [name for name in makers() if name not in yours]:
-        told(f"     {PACKAGE}: borrowed: {', '.join(others)}")
+    for line in whose(copy):
+        told(f"     {line}")
 
     def loop(model: Model, tools: Tools, prompt: str) -> Any:
         with contained():

@@ -9,7 +9,8 @@ from functools import wraps
 from itertools import count
 from typing import Any
 
-from harness_zero.faults import SetupFault
+from harness_zero.brief import brief
+from harness_zero.faults import SetupFault, place
 from harness_zero.flight.faults import FAULTS, IN_MODEL, Clock, calm
 from harness_zero.flight.names import Flight
 from harness_zero.flight.personas import PERSONAS
@@ -30,6 +31,19 @@ class OutOfFuel(SetupFault):
     """The harness goes on for ever. It is no Exception, so that no harness turns it into data."""
 
 
+class Misbuilt(SetupFault):
+    """A persona or a skill is at fault, and no harness."""
+
+
+def is_step(step: Any) -> bool:
+    """Whether a persona's step has one of the forms that a step has."""
+    parts = step if isinstance(step, list) else []
+    calls = [each for each in parts if not isinstance(each, str)]
+    return isinstance(step, str | dict | list) and all(
+        isinstance(call, tuple) and len(call) == 2 and isinstance(call[1], dict) for call in calls
+    )
+
+
 class Cockpit:
     """One flight, from inside: give `model` and `tools` to a harness, then ask what happened."""
 
@@ -44,7 +58,8 @@ class Cockpit:
         if not self.meets_model:
             self.in_model, self.in_tools = self.in_tools, self.in_model
         self.alarm: Alarm | None = None  # rings when the harness is at work by itself too long
-        self.attempts = self.acts = self.spare = self.refused = 0
+        self.attempts = self.acts = self.refused = 0
+        self.spare = SPARE  # a harness may look around before it asks the model
         self.replies: list[Reply] = []
         self.messages: list[Message] = []  # as last sent
         self.usd, self.claim, self.dry, self.pressed = 0.0, "", False, False
@@ -95,8 +110,15 @@ class Cockpit:
 
     def speak(self) -> Reply:
         """What the persona says to what it has seen."""
-        persona = PERSONAS[self.flight.persona]
-        step = persona(self.reader.seen, self.place.skill, self.luck)
+        try:
+            persona = PERSONAS[self.flight.persona]
+            step = persona(self.reader.seen, self.place.skill, self.luck)
+        except Exception as error:
+            raised = f"{type(error).__name__}: {error}{place(error)}"
+            raise Misbuilt(f"in {self.flight} the persona or its skill raised {raised}") from error
+        if not is_step(step):
+            wants = "words, a reply, or a list of words and of calls such as ('read_file', {})"
+            raise Misbuilt(f"in {self.flight} the next step is {wants}; it came as {brief(step)}")
         self.claim = claim(step)
         return as_reply(step, self.ids)
 

@@ -51,10 +51,10 @@ def fly(
     """
     from harness_zero.faults import SetupFault
 
-    if not name and (stepped or page):
+    if name is None and (stepped or page):
         raise click.UsageError("--step and --page need the NAME of a flight.")
     try:
-        if name:
+        if name is not None:
             for harness in harnesses(stages, mine) or ["library"]:
                 tell(name, harness, stepped, page)
         else:
@@ -68,8 +68,13 @@ def fly(
 def harnesses(stages: Sequence[int], mine: bool) -> list[Any]:
     """What was asked for: a learner's own harness, by the path of their copy, and stages."""
     from harness_zero.cli import copy_at
+    from harness_zero.mine import whose
 
-    return [*([copy_at(None)] if mine else []), *stages]
+    if not mine:
+        return [*stages]
+    copy = copy_at(None)
+    click.echo("\n".join(whose(copy)), err=True)
+    return [copy, *stages]
 
 
 def at_work(harness: Any) -> Any:

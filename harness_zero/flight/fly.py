@@ -8,7 +8,7 @@ from typing import Any
 
 from harness_zero.containment import Hush, contained
 from harness_zero.faults import SetupFault, hole, place
-from harness_zero.flight.cockpit import Cockpit, OutOfFuel
+from harness_zero.flight.cockpit import Cockpit, Misbuilt, OutOfFuel
 from harness_zero.flight.names import Flight, NoSuchFlight, block, named
 from harness_zero.flight.outcome import Ending, Outcome, judged
 from harness_zero.flight.pilots import LIMITS, Pilot, patient, pilot, pilot_of
@@ -17,9 +17,14 @@ from harness_zero.patience import Alarm, StillRunning
 from harness_zero.run import Run
 from harness_zero.watch import Recording
 
-PATIENCE, LESS = 2.0, 0.2  # seconds between two calls, and once a harness has hung
+PATIENCE = 2.0  # seconds between two calls
+ENOUGH = 3  # flights in which a harness hung, after which no more are flown
 
 Flights = int | str | Flight | Iterable[int | str | Flight]
+
+
+class Hangs(SetupFault):
+    """A harness that hangs again and again is not flown for ever."""
 
 
 @dataclass(frozen=True)
@@ -51,16 +56,17 @@ def fly(harness: Any, flights: Flights = 0, **limits: float) -> Flown:
 
     `limits` replace those that all flights have, for a harness that takes them.
     """
-    flown, held = pilot(harness), limits_of(limits)
-    outcomes = [*flights_of(flown, chosen(flights), held)]
+    flown, held, names = pilot(harness), limits_of(limits), chosen(flights)
+    if not names:
+        raise NoSuchFlight("no flight was named, so there is nothing to fly")
+    outcomes = [*flights_of(flown, names, held)]
     return Flown(flown.name, outcomes, held, flown)
 
 
 def flight(name: str, harness: Any, **limits: float) -> Run | Recording:
     """Fly one flight and give back its run, to be stepped through."""
     cockpit = Cockpit(named(name))
-    with unattended():
-        ending = flown_out(cockpit, pilot(harness), limits_of(limits))
+    ending = flown_out(cockpit, pilot(harness), limits_of(limits))
     outcome = judged(cockpit, ending, partial(within_reach, name))
     cockpit.place.tidy()
     if isinstance(ending.given, Run):
@@ -68,7 +74,8 @@ def flight(name: str, harness: Any, **limits: float) -> Run | Recording:
     given = ending.given[0] if isinstance(ending.given, tuple) else ending.given
     messages = given if not ending.fault and isinstance(given, list) else cockpit.array()
     why = outcome.kind if outcome.label else ""
-    return Recording(messages, cockpit.replies, outcome.label, why, ending.fault)
+    fault = ending.fault or (outcome.broke if outcome.kind == "crashed" else "")
+    return Recording(messages, cockpit.replies, outcome.label, why, fault)
 
 
 def limits_of(given: dict[str, float]) -> dict[str, float]:
@@ -86,7 +93,7 @@ def chosen(flights: Flights) -> list[Flight]:
         return block(flights)
     if isinstance(flights, str):
         return [named(flights)]
-    if not isinstance(flights, Iterable):
+    if isinstance(flights, bytes) or not isinstance(flights, Iterable):
         wants = "the number of a block, the name of a flight, or a list of them"
         raise NoSuchFlight(f"what to fly is {wants}; this is {flights!r:.80}")
     return [each for some in flights for each in chosen(some)]
@@ -94,24 +101,23 @@ def chosen(flights: Flights) -> list[Flight]:
 
 def flights_of(flown: Pilot, flights: list[Flight], limits: dict[str, float]) -> Iterator[Outcome]:
     """Fly one after the other. What a harness prints is not heard, and nobody answers it."""
-    hung = False
+    hung: list[str] = []
     for each in flights:
         cockpit = Cockpit(each)
-        with unattended():
-            ending = flown_out(cockpit, flown, limits, LESS if hung else PATIENCE)
-        hung = hung or "StillRunning" in ending.fault
+        ending = flown_out(cockpit, flown, limits)
+        hung += [str(each)] if "StillRunning" in ending.fault else []
         yield judged(cockpit, ending, partial(within_reach, str(each)))
         cockpit.place.tidy()
+        if len(hung) == ENOUGH and flights[-1] != each:
+            raise Hangs(f"{flown.name} hangs, in {', '.join(hung)}; no more flights are flown")
 
 
-def flown_out(
-    cockpit: Cockpit, flown: Pilot, limits: dict[str, float], patience: float = PATIENCE
-) -> Ending:
+def flown_out(cockpit: Cockpit, flown: Pilot, limits: dict[str, float]) -> Ending:
     """Let the harness play its turn, and come back whatever it does."""
     parts = cockpit.model, cockpit.tools(), cockpit.place.task
     offered: dict[str, Any] = {**limits, "clock": cockpit.clock, "sleep": cockpit.clock.sleep}
     try:
-        with Alarm(patience) as cockpit.alarm:
+        with unattended(), Alarm(PATIENCE) as cockpit.alarm:
             given = flown.fly(*parts, **offered)
     except KeyboardInterrupt as error:
         if not cockpit.pressed:
@@ -119,7 +125,9 @@ def flown_out(
         return Ending(fault=told(error))
     except NotImplementedError as error:
         return Ending(fault=f"not done yet: there is a hole in {hole(error)}")
-    except (Exception, SetupFault, SystemExit, GeneratorExit) as error:
+    except Misbuilt:
+        raise
+    except BaseException as error:  # whatever it is, the flights after it are flown
         return Ending(fault=told(error))
     if not isinstance(given, list) and labelled(given) == Label.INTERRUPTED and not cockpit.pressed:
         raise KeyboardInterrupt
@@ -140,8 +148,7 @@ def told(error: BaseException) -> str:
 def within_reach(name: str) -> bool:
     """Whether a patient reference reaches the goal in this flight."""
     cockpit = Cockpit(named(name))
-    with unattended():
-        flown_out(cockpit, pilot_of("reference", patient), {})
+    flown_out(cockpit, pilot_of("reference", patient), {})
     reached = cockpit.place.goal() and len(cockpit.place.effects) < 2
     cockpit.place.tidy()
     return reached

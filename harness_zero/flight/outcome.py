@@ -15,9 +15,10 @@ from harness_zero.run import Run
 KINDS = {  # every flight is exactly one of these, the best first
     "reached": "the goal is reached, and the harness ended by itself",
     "reached, stopped": "the goal is reached, and a limit or something else ended the run",
-    "gave up": "the model said that it could not do it, and the harness ended",
+    "gave up": "the model said that it could not do it; nobody would have reached the goal",
     "stopped": "the harness stopped and said so; nobody would have reached the goal",
     "stopped too early": "the harness stopped and said so; a patient one reaches the goal",
+    "gave up too early": "the model said that it could not; with a patient harness it can",
     "model lied": "the model said that it was done, and it was not",
     "ended in silence": "no goal and no label, and the model had not said that it was done",
     "harness lied": "the harness said finished, and the model had not said that it was done",
@@ -82,8 +83,8 @@ def messages_and_label(given: Any) -> tuple[Any, str | None]:
 def judged(cockpit: Cockpit, ending: Ending, within_reach: Callable[[], bool]) -> Outcome:
     """The outcome of a flight that is over."""
     messages, label = messages_and_label(ending.given)
-    fault = ending.fault or list_fault(messages) or ""
-    leftover = "" if fault else array_fault(messages) or ""
+    fault = ending.fault or list_fault(messages) or label_fault(label) or ""
+    leftover = "" if fault else array_fault(messages) or lost_fault(cockpit, messages)
     reached, doubled = cockpit.place.goal(), len(cockpit.place.effects) > 1
     kind = "effect doubled" if doubled else "out of fuel" if cockpit.dry else ""
     kind = kind or ("crashed" if fault else ended(label, reached, cockpit.claim, within_reach))
@@ -103,6 +104,18 @@ def judged(cockpit: Cockpit, ending: Ending, within_reach: Callable[[], bool]) -
     )
 
 
+def label_fault(label: str | None) -> str:
+    """Why this is no label, in words; nothing if it is one, or none is told."""
+    known = [str(each) for each in Label]
+    return "" if label is None or label in known else f"no label but {label!r:.80}"
+
+
+def lost_fault(cockpit: Cockpit, messages: list[Any]) -> str:
+    """What of the run is not in the array that came back, in words; or nothing."""
+    sent, back = len(cockpit.messages), len(messages)
+    return f"{back} messages came back, and the model had been sent {sent}" if back < sent else ""
+
+
 def ended(label: str | None, reached: bool, claim: str, within_reach: Callable[[], bool]) -> str:
     """How a run went that came to an end."""
     if label not in (None, Label.FINISHED):
@@ -111,8 +124,10 @@ def ended(label: str | None, reached: bool, claim: str, within_reach: Callable[[
         return "stopped too early" if within_reach() else "stopped"
     if reached:
         return "reached"
+    if claim == GAVE_UP:
+        return "gave up too early" if within_reach() else "gave up"
     if claim:
-        return "gave up" if claim == GAVE_UP else "model lied"
+        return "model lied"
     return "harness lied" if label else "ended in silence"
 
 

@@ -56,6 +56,18 @@ NEEDS = {
 }
 
 
+READING = """
+`fault@3` is a fault at the third call of a tool or of the model. A *safe end* reached the goal or
+stopped honestly, and left an array that can be sent. A *broken array* is one that the API would
+refuse. A *lost effect* was said to be done and did not happen. *Wasted* rounds led to no goal, or
+came after it.
+
+How to read the table: stages 1 to 3 have no labels, so they cannot lie, and what they do not say
+counts as an end in silence. Stage 2 reaches fewer goals than stage 1, since 50 rounds are too few
+for the longest healthy worlds; what it saves is money. Stage 5 stops healthy repetition; chapter 06
+builds a detector that does not. The library is where the parts that win goals back stand together."""
+
+
 def page() -> str:
     """The page, as it has to stand in docs/."""
     flown = [fly(harness, BLOCKS) for harness in HARNESSES]
@@ -75,6 +87,7 @@ def opening(flown: list[Flown]) -> Iterator[str]:
     yield f"Two blocks, with every stage and the library:\n\n```\n{table(flown)}\n```\n"
     yield "What the endings mean:\n"
     yield from (f"- **{kind}**: {meaning}." for kind, meaning in KINDS.items())
+    yield READING
     yield f"\nBelow, goals reached in these two blocks. {MIX}"
 
 

@@ -119,12 +119,22 @@ def compare(before: Flown, after: Flown) -> Survival:
             wants = "survival() compares what fly(harness, flights) gave back"
             raise NotComparable(f"{wants}; this is {each!r:.80}")
     if [o.flight for o in before] != [o.flight for o in after] or not len(before):
-        counted = f"{len(before)} flights before and {len(after)} after"
+        counted = first_difference(before, after)
         raise NotComparable(f"a comparison needs the same flights on both sides; here: {counted}")
     if before.limits != after.limits:
         told = f"{before.limits} before, {after.limits} after"
         raise NotComparable(f"a comparison needs the same limits on both sides; here: {told}")
     return Survival(before, after)
+
+
+def first_difference(before: Flown, after: Flown) -> str:
+    """Where two lists of flights part, in words."""
+    if len(before) != len(after) or not len(before):
+        return f"{len(before)} flights before and {len(after)} after"
+    one, other = next(
+        (b.flight, a.flight) for b, a in zip(before, after, strict=True) if b.flight != a.flight
+    )
+    return f"{one} before, where {other} is after"
 
 
 def heading(both: Survival) -> str:

@@ -32,7 +32,7 @@ from harness_zero.notebook.step import step
 STATIC = Path(__file__).parent / "static"
 WIDE, HIGH, GAP, LEFT = 720, 30, 12, 110  # of the picture: a bar, and what stands beside it
 NAMED, OPENED = 20, 3  # flights that are named, and those that can be unfolded
-TONES = {"good": 2, "honest": 2, "doubtful": 2, "bad": 5}  # how many kinds of ending, in order
+TONES = {"good": 2, "honest": 2, "doubtful": 3, "bad": 5}  # how many kinds of ending, in order
 TONE = dict(zip(KINDS, [tone for tone, times in TONES.items() for _ in range(times)], strict=True))
 
 Show = Callable[[Survival], tuple[str, str]]
@@ -49,6 +49,7 @@ def survival(before: Any, after: Any, show: str = "outcomes", flights: Any = ran
     """
     if show not in FIGURES:
         raise NoSuchFigure(f"survival shows {' or '.join(FIGURES)}; this is {show!r:.80}")
+    flights = flights if isinstance(flights, int | str) else [*flights]
     sides = [each if isinstance(each, Flown) else fly(each, flights) for each in (before, after)]
     words, page = FIGURES[show](compare(*sides))
     return Shown(words, f'<style>{stylesheet()}</style><div class="hz-survival">{page}</div>')
@@ -83,7 +84,7 @@ def money(both: Survival) -> tuple[str, str]:
     means, highs = both.money[0][1:], both.money[2][1:]
     top = max(*means, *highs) or 1.0
     bars = [
-        price_bar(flown.harness, row, means[row] / top, highs[row] / top, f"${means[row]:.3f}")
+        price_bar(flown.harness, row, means[row] / top, highs[row] / top, f"${highs[row]:.3f}")
         for row, flown in enumerate((both.before, both.after))
     ]
     rows = [(name, *priced(b, a)) for name, b, a in both.money]
@@ -93,7 +94,7 @@ def money(both: Survival) -> tuple[str, str]:
         for word, flights in (("cheaper", both.cheaper), ("dearer", both.dearer))
         if flights
     )
-    told = "Bar: the mean. Line: to the 95th of 100."
+    told = "Bar: the mean. Line, with its amount: the 95th of 100."
     page = [titled(both), picture(bars, told), f"<p>{told}</p>", grid(head, rows)]
     return money_text(both), "".join([*page, f"<p>{both.goals}.</p>", lists, note()])
 

@@ -1,18 +1,21 @@
 """A flight survives whatever a harness does that is an ordinary mistake, and says what it was."""
 
+import re
 import types
 from contextlib import suppress
 from time import sleep
 
 import pytest
 
-from harness_zero.flight.fly import PATIENCE, flight, fly
+from harness_zero.flight.cockpit import Misbuilt
+from harness_zero.flight.fly import PATIENCE, Hangs, flight, fly
 from harness_zero.flight.names import NoSuchFlight
+from harness_zero.flight.personas import PERSONAS
 from harness_zero.flight.pilots import NoHarness
 from harness_zero.messages import said, tool_uses, user
 from harness_zero.run import Run
 from harness_zero.stages import stage
-from harness_zero.stages.s1_structural_stop import answer
+from harness_zero.stages.s1_structural_stop import answer, run
 
 CALM = "diligent/login-bug/calm#1"
 
@@ -89,9 +92,49 @@ def test_a_mistake_ends_a_flight_and_is_told(mistake, kind, words):
     assert not outcome.reached and not outcome.safe
 
 
-def test_a_harness_that_hangs_costs_little_time_from_its_second_flight_on():
-    outcomes = fly(without_end, [CALM, "hasty/build/calm#1", "silent/build/calm#1"])
-    assert [o.broke.rpartition("after ")[2].split(" ")[0] for o in outcomes] == ["2", "0.2", "0.2"]
+def test_a_harness_that_hangs_again_and_again_is_flown_no_further():
+    with pytest.raises(Hangs, match=r"without_end hangs, in diligent/login-bug/calm#0, .* no more"):
+        fly(without_end, range(2))
+
+
+def test_an_error_of_any_kind_ends_one_flight_and_not_all():
+    class Odd(BaseException):
+        pass
+
+    def odd(model, tools, prompt):
+        raise Odd("well")
+
+    assert [o.kind for o in fly(odd, [CALM, "hasty/build/calm#1"])] == ["crashed", "crashed"]
+
+
+def test_a_harness_that_breaks_python_breaks_its_own_flight_alone():
+    def breaks(model, tools, prompt):
+        import builtins
+
+        builtins.len = lambda things: 0
+        return run(model, tools, prompt)
+
+    assert len(fly(breaks, [CALM, "hasty/build/calm#1"])) == 2
+
+
+def test_no_flight_at_all_is_refused():
+    for nothing in ([], {}, range(0), b"x"):
+        with pytest.raises(NoSuchFlight):
+            fly(1, nothing)
+
+
+@pytest.mark.parametrize(
+    ("persona", "words"),
+    [
+        (lambda seen, skill, luck: None, "it came as None"),
+        (lambda seen, skill, luck: [("read_file",)], "came as [('read_file',)]"),
+        (lambda seen, skill, luck: {}["x"], "raised KeyError: 'x'"),
+    ],
+)
+def test_a_fault_of_a_persona_is_charged_to_no_harness(persona, words, monkeypatch):
+    monkeypatch.setitem(PERSONAS, "odd", persona)
+    with pytest.raises(Misbuilt, match=re.escape(words)):
+        fly("library", "odd/login-bug/calm#0")
 
 
 def test_a_harness_that_is_slow_and_goes_on_is_not_taken_for_one_that_hangs():

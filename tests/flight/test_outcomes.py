@@ -8,10 +8,26 @@ import pytest
 import harness_zero
 from harness_zero.flight import controls
 from harness_zero.flight.cockpit import Cockpit, OutOfFuel
-from harness_zero.flight.fly import fly
-from harness_zero.flight.names import named
+from harness_zero.flight.fly import flight, flown_out, fly
+from harness_zero.flight.names import SMALL, named
 from harness_zero.flight.outcome import KINDS
-from harness_zero.flight.pilots import patient
+from harness_zero.flight.personas import PERSONAS
+from harness_zero.flight.pilots import patient, pilot_of
+from harness_zero.messages import said, tool_result, tool_uses, user
+from harness_zero.stages.s1_structural_stop import run
+
+
+def refuses_every_tool(model, tools, prompt):
+    """Tells the model that every call failed, and makes none."""
+    messages = [user(prompt)]
+    while True:
+        spoken = model(messages)
+        messages.append(said(spoken))
+        if not tool_uses(spoken):
+            return messages, "finished"
+        no = [tool_result(call["id"], "no", is_error=True) for call in tool_uses(spoken)]
+        messages.append(user(*no))
+
 
 OURS = str(Path(harness_zero.__file__).parent)
 ENDINGS = [  # one flight for each way a run can end
@@ -20,6 +36,7 @@ ENDINGS = [  # one flight for each way a run can end
     ("gave up", 3, "diligent/locked/calm#0"),
     ("stopped", 4, "refusing/murky-bug/calm#0"),
     ("stopped too early", 5, "diligent/login-bug/calm#1"),
+    ("gave up too early", refuses_every_tool, "diligent/login-bug/calm#1"),
     ("model lied", 3, "hasty/build/calm#1"),
     ("ended in silence", 1, "refusing/one-mail/calm#0"),
     ("harness lied", 4, "silent/build/calm#0"),
@@ -116,3 +133,41 @@ def lines_of(name):
     finally:
         sys.settrace(before)
     return lines
+
+
+@pytest.mark.parametrize("persona", PERSONAS)
+@pytest.mark.parametrize("world", SMALL)
+def test_a_goal_that_is_reached_on_a_calm_flight_stays_reached(persona, world):
+    for seed in range(3):
+        cockpit = Cockpit(named(f"{persona}/{world}/calm#{seed}"))
+        flown_out(cockpit, pilot_of("reference", patient), {})
+        assert cockpit.goal_at is None or cockpit.place.goal()
+
+
+def test_a_harness_may_look_around_before_it_asks_the_model():
+    def primed(model, tools, prompt):
+        return run(model, tools, f"{prompt} There are: {tools['list_files']()}")
+
+    assert fly(primed, "diligent/login-bug/calm#1")[0].kind == "reached"
+
+
+@pytest.mark.parametrize("label", ["success", "", 3, ["stuck"]])
+def test_a_label_that_there_is_not_is_no_honest_stop(label):
+    outcome = fly(lambda m, t, p: (run(m, t, p), label), "diligent/login-bug/calm#1")[0]
+    assert outcome.kind == "crashed" and "no label but" in outcome.broke
+
+
+def test_an_array_that_lost_the_run_is_no_safe_end():
+    def forgets(model, tools, prompt):
+        run(model, tools, prompt)
+        return [user(prompt)]
+
+    outcome = fly(forgets, "diligent/login-bug/calm#1")[0]
+    assert not outcome.safe and "1 messages came back, and the model had been sent" in outcome.broke
+
+
+def test_the_run_of_a_flight_without_a_return_says_so_in_the_stepper():
+    def silent(model, tools, prompt):
+        run(model, tools, prompt)
+
+    assert "Is there a return?" in flight("diligent/login-bug/calm#1", silent).fault

@@ -46,7 +46,7 @@ def skill(seen: Seen, luck: Luck) -> Step:
     if not luck.chance(50, "care"):
         return DONE
     last = seen.calls[-1]
-    if last.name != "read_file" or last.error:
+    if last.name != "read_file" or last.error or last.input != {"path": PATH}:
         return [("read_file", {"path": PATH})]
     return DONE if last.text == "".join(wanted) else [("write_file", {"path": PATH, "text": ""})]
 
