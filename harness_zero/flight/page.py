@@ -65,7 +65,7 @@ came after it.
 How to read the table: stages 1 to 3 have no labels, so they cannot lie, and what they do not say
 counts as an end in silence. Stage 2 reaches fewer goals than stage 1, since 50 rounds are too few
 for the longest healthy worlds; what it saves is money. Stage 5 stops healthy repetition; chapter 06
-builds a detector that does not. The library is where the parts that win goals back stand together."""
+builds a detector that does not. In the library the parts that win goals back stand together."""
 
 
 def page() -> str:
