@@ -31,7 +31,7 @@ from harness_zero.notebook.step import step
 
 STATIC = Path(__file__).parent / "static"
 WIDE, HIGH, GAP, LEFT = 720, 30, 12, 110  # of the picture: a bar, and what stands beside it
-NAMED, OPENED = 20, 3  # flights that are named, and those that can be unfolded
+NAMED, OPENED = 20, 3  # flights that are named at once, and those that can be unfolded
 TONES = {"good": 2, "honest": 2, "doubtful": 3, "bad": 5}  # how many kinds of ending, in order
 TONE = dict(zip(KINDS, [tone for tone, times in TONES.items() for _ in range(times)], strict=True))
 
@@ -177,10 +177,11 @@ def changed(both: Survival, change: Change) -> str:
 
 
 def names(flights: Sequence[str], both: Survival) -> str:
-    """The calls that step through some flights."""
-    calls = "".join(f"<li><code>{escape(both.call(n, True))}</code></li>" for n in flights[:NAMED])
-    more = len(flights) - NAMED
-    return f"<ul>{calls}</ul>" + (f"<p>and {more} more</p>" if more > 0 else "")
+    """The calls that step through some flights, all of them; many are folded."""
+    calls = [f"<li><code>{escape(both.call(n, True))}</code></li>" for n in flights]
+    first, rest = calls[:NAMED], calls[NAMED:]
+    more = fold(f"{len(rest)} more", f"<ul>{''.join(rest)}</ul>") if rest else ""
+    return f"<ul>{''.join(first)}</ul>{more}"
 
 
 def opened(flights: Sequence[str], both: Survival, after: bool) -> str:

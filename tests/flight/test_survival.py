@@ -118,3 +118,9 @@ def test_flights_print_as_a_table_and_one_flight_as_a_line(flown):
     assert repr(fly(4, "diligent/shelves/calm#0")) == (
         "diligent/shelves/calm#0: reached, label finished, 4 rounds, $0.0025"
     )
+
+
+def test_every_flight_that_changed_is_named_on_the_page(flown):
+    both, page = compare(flown[4], flown[5]), survival(flown[4], flown[5]).page
+    for change in (both.goals, both.safe):
+        assert all(name in page for name in [*change.rescued, *change.lost])
