@@ -77,7 +77,7 @@ def keep(shell: Any, result: Any) -> None:
         return
     lines = raw.splitlines()
     at = place(lines)
-    if at is None or not hasattr(result, "success"):
+    if at is None:
         return
     name = lines[at].removeprefix(MAGIC).strip()
     if not name:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import Any
 
+from harness_zero.brief import told_by
 from harness_zero.containment import Hush, contained
 from harness_zero.faults import SetupFault, hole, place
 from harness_zero.flight.cockpit import Cockpit, Misbuilt, OutOfFuel
@@ -141,7 +142,7 @@ def labelled(given: Any) -> Any:
 
 def told(error: BaseException) -> str:
     """What took a run down, in a line, with the place in the learner's own code."""
-    return f"{type(error).__name__}: {error}{place(error)}".rstrip(": ")
+    return f"{type(error).__name__}: {told_by(str, error)}{place(error)}".rstrip(": ")
 
 
 @cache

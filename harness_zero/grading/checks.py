@@ -19,6 +19,7 @@ from harness_zero.containment import (
 )
 from harness_zero.desk import LONGEST, Broken, Desk, desks
 from harness_zero.faults import SetupFault, hole, place
+from harness_zero.grading.diagnosis import sentence
 from harness_zero.grading.exercise import Exercise
 from harness_zero.models.scripted import OutOfReplies
 from harness_zero.patience import StillRunning, within
@@ -69,11 +70,6 @@ def untried(exercise: Exercise, found: list[Finding]) -> int:
     """How many promises of the exercise were not tried, since something before them broke."""
     promised = [sentence(promise) for promise in exercise.promises]
     return len(promised) - sum(each.promise in promised for each in found)
-
-
-def sentence(promise: Callable) -> str:
-    """A promise in words."""
-    return promise.__name__.replace("_", " ")
 
 
 def foul(exercise: Exercise) -> Finding | None:

@@ -107,6 +107,17 @@ def test_an_error_of_any_kind_ends_one_flight_and_not_all():
     assert [o.kind for o in fly(odd, [CALM, "hasty/build/calm#1"])] == ["crashed", "crashed"]
 
 
+def test_an_error_that_cannot_tell_itself_is_told_by_its_kind():
+    class Mute(Exception):
+        def __str__(self):
+            raise ValueError("not me either")
+
+    def mute(model, tools, prompt):
+        raise Mute
+
+    assert "Mute" in fly(mute, CALM)[0].broke
+
+
 def test_a_harness_that_breaks_python_breaks_its_own_flight_alone():
     def breaks(model, tools, prompt):
         import builtins
