@@ -6,7 +6,7 @@ FILES ?=
 EXERCISES ?=
 TESTS ?= $(wildcard tests chapters labs solutions)
 
-.PHONY: lab test check mutants labs notebooks bench clean help begin-again
+.PHONY: lab test check mutants labs notebooks bench conformance clean help begin-again
 .NOTPARALLEL:
 
 # A .venv is sound if its Python runs and has pip, it was made in this folder, and nothing cut it short.
@@ -41,11 +41,14 @@ bench: .venv/authors  ## measure what a round costs, beside a bare loop
 	.venv/bin/python benchmarks/stepper.py
 	.venv/bin/python benchmarks/flight.py
 
+conformance: .venv/authors  ## hold the offline API's rules against the real one, if there is a key
+	.venv/bin/python -m harness_zero.simulator.conformance
+
 clean:                ## remove .venv, to set it up with another PYTHON; workspace/ stays
 	rm -rf .venv
 
 help:                 ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' Makefile
 
 # The set-up leaves a stamp named after the extra of pyproject.toml that it installed.
 # Authors get all that the course needs, so their set-up leaves both stamps.

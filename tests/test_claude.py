@@ -80,8 +80,9 @@ def test_without_a_key_the_same_code_talks_to_an_api_in_this_process():
 
 def test_the_api_in_this_process_refuses_a_broken_array_as_the_real_one_does():
     model = claude(offline=scripted())
-    with pytest.raises(ModelFailed, match=r"the API answered 400: .*toolu_1 asked for"):
-        model({"messages": [user("go"), {"role": "assistant", "content": ASKS["content"]}]})
+    with pytest.raises(ModelFailed, match=r"the API answered 400: messages.1: `tool_use` ids"):
+        asks = {"role": "assistant", "content": ASKS["content"]}
+        model({"messages": [user("go"), asks, user("and now?")]})
 
 
 def test_tokens_and_money_are_counted_by_the_price_of_the_model():

@@ -4,6 +4,8 @@ import json
 import re
 from pathlib import Path
 
+from harness_zero.models.claude import REACH
+
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
@@ -17,6 +19,13 @@ def block(language, holding=""):
 def test_the_ten_lines_print_what_stands_under_them(capsys):
     exec(compile(block("python"), "README.md", "exec"), {})
     assert capsys.readouterr().out == block("", "2 rounds")
+
+
+def test_the_script_of_failures_prints_what_stands_under_it(capsys, monkeypatch):
+    for name in REACH:
+        monkeypatch.delenv(name, raising=False)
+    exec(compile(block("python", "on_demand"), "README.md", "exec"), {})
+    assert capsys.readouterr().out == block("", "pause_turn")
 
 
 def test_its_two_commands_are_verbs_of_the_makefile():

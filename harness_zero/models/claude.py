@@ -26,16 +26,20 @@ def model_name() -> str:
     return os.environ.get("HARNESS_ZERO_MODEL") or DEFAULT_MODEL
 
 
-def claude(offline: Model | None = None, client: Any = None) -> Model:
+def claude(offline: Any = None, client: Any = None) -> Model:
     """A model that sends each request to the Messages API. Raises ModelFailed.
 
     With a key or an endpoint in the environment that is a real one; without, the same
-    code and the real SDK talk to `offline`, a model of ours behind an API in this process.
+    code and the real SDK talk to `offline` in this process: a model of ours, a script,
+    or an `Api` of the simulator whose log you want to read.
     """
     import anthropic
 
+    from harness_zero.simulator.api import Api
+
+    api = offline if isinstance(offline, Api) or offline is None else Api(offline)
     try:
-        client = client or connect(offline)
+        client = client or connect(api)
     except ModelFailed:
         raise
     except Exception as error:
@@ -47,6 +51,8 @@ def claude(offline: Model | None = None, client: Any = None) -> Model:
             # raw, so that a block of a kind that this SDK does not know stays as it came
             answer = client.messages.with_raw_response.create(**asked).http_response.json()
         except anthropic.APIError as error:
+            if api and api.fault:
+                raise api.fault from error
             raise ModelFailed(masked(advice(error))) from error
         except ValueError as error:
             raise ModelFailed(f"the answer is no JSON; is {REACH[2]} a Messages API?") from error
@@ -57,7 +63,7 @@ def claude(offline: Model | None = None, client: Any = None) -> Model:
     return speak
 
 
-def connect(offline: Model | None) -> Any:
+def connect(offline: Any) -> Any:
     """The SDK's client: of the real API if it can be reached, else of the one in this process."""
     import anthropic
 
