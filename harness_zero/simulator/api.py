@@ -23,6 +23,10 @@ from harness_zero.simulator.speech import held, tokens, weight
 VERSIONS = ("2023-06-01", "2026-10-21")
 LARGEST = 32 * 1024 * 1024  # bytes of a request to /v1/messages
 NOT_AGAIN = {"x-should-retry": "false"}
+DEEP = Refusal(
+    "The request body is not valid JSON: nested too deeply",
+    "Something in the request holds something that holds something, and so on; make it flat.",
+)
 
 
 @dataclass(frozen=True)
@@ -81,6 +85,8 @@ class Api:
         except SetupFault as fault:
             self.fault, words = fault, str(fault)
             answer = error(Refusal(str(fault), "", 500), number, NOT_AGAIN)
+        except RecursionError:
+            answer = error(DEEP, number)
         except Exception as error_:
             words = f"what stands behind the API failed: {type(error_).__name__}: {error_}"
             answer = error(Refusal("Internal server error", "", 500), number)
@@ -214,7 +220,7 @@ def parsed(content: bytes) -> Body:
         body = json.loads(content.decode("utf-8"), parse_constant=no_number)
         if b"\\ud" in content.lower():  # half a surrogate pair is no text
             json.dumps(body, ensure_ascii=False).encode("utf-8")
-    except (ValueError, RecursionError) as error_:
+    except ValueError as error_:
         said = f"The request body is not valid JSON: {reason(error_)}"
         raise Refused(Refusal(said, "The body is no JSON; let a JSON library write it.")) from None
     if not isinstance(body, dict):
@@ -227,7 +233,7 @@ def reason(fault: Exception) -> str:
     """Why some bytes are no JSON, without the bytes."""
     if isinstance(fault, UnicodeError):
         return "no low surrogate in string" if isinstance(fault, UnicodeEncodeError) else "no UTF-8"
-    return "nested too deeply" if isinstance(fault, RecursionError) else str(fault)
+    return str(fault)
 
 
 def no_number(name: str) -> None:

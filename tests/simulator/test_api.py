@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from offline import KEYED, client, fine, new_api, post
 
-from harness_zero.messages import reply, tool_use, user
+from harness_zero.messages import reply, tool_result, tool_use, user
 from harness_zero.simulator.api import LARGEST, Api, Call
 from harness_zero.simulator.catalogue import MODELS
 from harness_zero.simulator.examples import ADD, body
@@ -83,6 +83,14 @@ def test_what_is_no_json_is_told_and_why(content, says):
     assert shaped(answer) == (400, "invalid_request_error")
     assert answer.body["error"]["message"].startswith("The request body is not valid JSON: ")
     assert says in answer.body["error"]["message"]
+
+
+def test_arguments_that_are_nested_too_deeply_are_told_too():
+    deep = json.loads("[" * 600 + "]" * 600)
+    asks = {"type": "tool_use", "id": "toolu_1", "name": "add", "input": {"x": deep}}
+    spoken = {"role": "assistant", "content": [asks]}
+    answer = post(new_api(), body(user("go"), spoken, user(tool_result("toolu_1", "5"))))
+    assert answer.status == 200 or "nested too deeply" in answer.body["error"]["message"]
 
 
 @pytest.mark.parametrize("content", [b"null", b"5", b'"go"', b"[]"])

@@ -35,7 +35,7 @@ def message_is_whole(asked: Asked, at: int, message: Any) -> Iterator[Refusal]:
     for name in ("role", "content"):
         if name not in message:
             yield Refusal(f"messages.{at}.{name}: Field required", f"Message {at} has no {name}.")
-    for name in message.keys() - {"role", "content"}:
+    for name in sorted(message.keys() - {"role", "content"}):
         said = f"messages.{at}.{name}: Extra inputs are not permitted"
         mend = f"Message {at} holds {name!r}: send role and content, and keep the rest to yourself."
         yield Refusal(said, mend)
