@@ -218,7 +218,7 @@ def parsed(content: bytes) -> Body:
         raise Refused(Refusal("Request exceeds the maximum size", mend, 413))
     try:
         body = json.loads(content.decode("utf-8"), parse_constant=no_number)
-        if b"\\ud" in content.lower():  # half a surrogate pair is no text
+        if b"\\u" in content:  # half a surrogate pair is no text
             json.dumps(body, ensure_ascii=False).encode("utf-8")
     except ValueError as error_:
         said = f"The request body is not valid JSON: {reason(error_)}"
