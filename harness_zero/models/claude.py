@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from harness_zero.brief import cut
+from harness_zero.keys import without_keys
 from harness_zero.loop import ModelFailed
 from harness_zero.messages import Reply
 from harness_zero.models.prices import cost_usd
@@ -97,10 +99,7 @@ def as_reply(answer: dict[str, Any], model: str) -> Reply:
 
 def masked(words: str) -> str:
     """Words without a key in them, and not a page of them."""
-    for name in REACH[:2]:
-        if key := os.environ.get(name, "").strip():
-            words = words.replace(key, "***")
-    return words if len(words) <= LONGEST else f"{words[:LONGEST]}..."
+    return cut(without_keys(words), LONGEST)
 
 
 def advice(error: Any) -> str:
