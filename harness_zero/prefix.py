@@ -44,7 +44,8 @@ class Difference:
 def first_difference(one: Any, other: Any, loose: bool = False) -> Difference | None:
     """Where two requests, or two JSON values, first differ in cache order; None if nowhere.
 
-    Fields beside the prefix (model, max_tokens) come last. Loose: no order of keys counts.
+    Fields beside the prefix (model, max_tokens) come last. Loose, two values are the same
+    if Python says so: neither the order of keys nor the type of a number counts.
     """
     if not (is_request(one) and is_request(other)):
         return between("", "the value", one, other, loose)
@@ -87,8 +88,10 @@ def in_blocks(one: dict[str, Any], other: dict[str, Any], loose: bool) -> Differ
 
 def in_messages(one: list[Any], other: list[Any], loose: bool) -> Difference | None:
     """The first difference in the messages. Equal ones are passed over as whole objects."""
+    if loose and one == other:
+        return None
     for at, (here, there) in enumerate(zip_longest(one, other, fillvalue=ABSENT)):
-        if here is there or frozen(here) == frozen(there):
+        if same(here, there, loose):
             continue
         if here is ABSENT or there is ABSENT:
             return Difference(SECTIONS[2], f"message {at}", 0, whole(here), whole(there))
@@ -111,7 +114,7 @@ def beside_the_prefix(one: dict[str, Any], other: dict[str, Any], loose: bool) -
 
 def between(section: str, name: str, one: Any, other: Any, loose: bool) -> Difference | None:
     """Where the renderings of two blocks part; None if they are the same."""
-    if one is other or frozen(one) == frozen(other):
+    if same(one, other, loose):
         return None
     here, there = rendered(one, loose), rendered(other, loose)
     if here == there:
@@ -131,11 +134,16 @@ def first_byte(one: bytes, other: bytes) -> int:
     return low
 
 
+def same(one: Any, other: Any, loose: bool) -> bool:
+    """Whether two values are so plainly the same that they need not be rendered."""
+    return one is other or (one == other if loose else frozen(one) == frozen(other))
+
+
 def frozen(value: Any) -> bytes:
     """Bytes that two values share only if they render alike, made ten times as fast as JSON.
 
-    They are kept nowhere but in memory. Version 2 of marshal has no references in it,
-    so that equal values have equal bytes, whichever objects they are made of.
+    Version 2 of marshal has no references in it, so it writes equal values alike,
+    whichever objects they are made of. The bytes are compared and forgotten.
     """
     try:
         return marshal.dumps(value, 2)
@@ -144,7 +152,7 @@ def frozen(value: Any) -> bytes:
 
 
 def rendered(block: Any, loose: bool = False) -> bytes:
-    """One block as canonical JSON; nothing if it is absent. What is no JSON, as Python writes it."""
+    """One block as canonical JSON, nothing if it is absent; what is no JSON as Python writes it."""
     if block is ABSENT:
         return b""
     line = json.dumps(

@@ -7,7 +7,8 @@ fault of the set-up, named by block and byte.
 
 import builtins
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from copy import deepcopy
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -19,7 +20,7 @@ from harness_zero.loop import ModelFailed
 from harness_zero.messages import Reply
 from harness_zero.models.tape import Call, NoRecording, append, line, mended, read
 from harness_zero.ports import Request
-from harness_zero.prefix import Difference, first_difference, frozen
+from harness_zero.prefix import Difference, first_difference
 
 Asked = Any  # a request, or the messages alone in the shape of a stage
 UNWRITTEN = ("extra_headers", "headers", "api_key", "auth_token")
@@ -45,31 +46,40 @@ def replay(file: str | Path) -> "Replay":
 
 @dataclass(frozen=True)
 class Sent:
-    """A request as it was sent, in bytes that no later change can reach."""
+    """The request that was written down last: a copy that no later change can reach."""
 
-    messages: tuple[bytes, ...] = ()
-    fields: tuple[tuple[str, bytes], ...] = ()
-    size: int = 0  # of the file up to and with its line
+    request: Request
+    size: int  # of the file up to and with its line
 
-    def whats_new(self, request: Request, now: "Sent") -> Call:
-        """What a request, whose bytes are `now`, has beyond this one. Keys are masked."""
-        pairs = enumerate(zip(self.messages, now.messages, strict=False))
-        least = min(len(self.messages), len(now.messages))
-        kept = next((at for at, (old, new) in pairs if old != new), least)
-        same = tuple(sorted(name for name, _ in {*self.fields} & {*now.fields}))
-        new = {name: value for name, value in request.items() if name not in same}
-        return Call(masked({**new, "messages": request["messages"][kept:]}), kept, same, {})
+    def kept(self, messages: list[Any]) -> int:
+        """How many messages from the beginning on are those of this request."""
+        mine = self.request["messages"]
+        most = min(len(mine), len(messages))
+        if mine[:most] == messages[:most]:  # the usual case, and at C speed
+            return most
+        return next(at for at in range(most) if mine[at] != messages[at])
+
+    def detached(self, request: Request) -> Request:
+        """The same request as a copy. What this one holds is not copied again."""
+        kept = self.kept(request["messages"])
+        known = self.request["messages"][:kept]
+        copy = {name: deepcopy(value) for name, value in request.items() if name != "messages"}
+        return {**copy, "messages": [*known, *deepcopy(request["messages"][kept:])]}
+
+    def whats_new(self, request: Request, outcome: dict[str, Any]) -> Call:
+        """What a request has beyond this one, and what came of it. Keys are masked."""
+        kept, mine = self.kept(request["messages"]), self.request
+        others = {name: value for name, value in request.items() if name != "messages"}
+        same = tuple(sorted(name for name in others if name in mine and mine[name] == others[name]))
+        new = {name: value for name, value in others.items() if name not in same}
+        return Call(masked({**new, "messages": request["messages"][kept:]}), kept, same, outcome)
 
 
-def sent(request: Request, size: int = 0) -> Sent:
-    """The bytes of a request."""
-    messages = tuple(frozen(message) for message in request.get("messages", ()))
-    fields = tuple((name, frozen(request[name])) for name in request if name != "messages")
-    return Sent(messages, fields, size)
+NOTHING = Sent({"messages": []}, 0)
 
 
 class Recorded:
-    """A model that is written down. `note` says what a recording had lost when it was gone on with.
+    """A model that is written down. `note` says what the recording had lost when this one went on.
 
     A call is one line, appended when the model has answered. If something else has
     written to the file in between, it is read again, so that every line fits the one before.
@@ -77,51 +87,52 @@ class Recorded:
 
     def __init__(self, model: Callable[[Asked], Reply], file: Path) -> None:
         self.model, self.file, self.lock = model, file, Lock()
-        self.last, self.note = Sent(), ""
+        self.last, self.note = NOTHING, ""
         if not file.parent.is_dir():
             raise NoRecording(f"{file} cannot be written: there is no folder {file.parent}.")
         self.catch_up()
 
     def __call__(self, asked: Asked) -> Reply:
         """Ask the model, and write down what it was sent and what it said."""
-        request = as_request(asked)
-        now = sent(request)
-        self.written(request, now, {})  # tried before the call costs anything
+        request = self.tried(as_request(asked))
         try:
             reply = self.model(asked)
         except Exception as error:
-            self.write(request, now, {"failure": as_failure(error)})
+            self.write(request, {"failure": as_failure(error)})
             raise
-        self.write(request, now, {"reply": as_outcome(reply)})
+        self.write(request, {"reply": as_outcome(reply)})
         return reply
 
-    def write(self, request: Request, now: Sent, outcome: dict[str, Any]) -> None:
-        """Append one line."""
+    def tried(self, request: Request) -> Request:
+        """A copy of a request that can be written. It is tried before the call costs anything."""
+        try:
+            copy = self.last.detached(request)
+            line(self.last.whats_new(copy, {}))
+        except (TypeError, ValueError, RecursionError) as error:
+            raise NoRecording(f"the request cannot be recorded, it is no JSON: {error}.") from error
+        return copy
+
+    def write(self, request: Request, outcome: dict[str, Any]) -> None:
+        """Append one line that fits the last one."""
         with self.lock:
             self.catch_up()
-            written = self.written(request, now, outcome)
+            try:
+                written = line(self.last.whats_new(request, outcome))
+            except (TypeError, ValueError, RecursionError) as error:
+                raise NoRecording(f"the reply cannot be recorded: {error}.") from error
             append(self.file, written)
-            self.last = replace(now, size=self.last.size + len(written))
-
-    def written(self, request: Request, now: Sent, outcome: dict[str, Any]) -> bytes:
-        """A call as a line that fits the last one."""
-        try:
-            return line(replace(self.last.whats_new(request, now), outcome=outcome))
-        except (TypeError, ValueError, RecursionError) as error:
-            what = "the reply" if outcome else "the request"
-            raise NoRecording(f"{what} cannot be recorded, it is no JSON: {error}.") from error
+            self.last = Sent(request, self.last.size + len(written))
 
     def catch_up(self) -> None:
         """Know the file's last request, whoever wrote it."""
         size = self.file.stat().st_size if self.file.exists() else 0
         if size == self.last.size:
             return
-        if not size:
-            self.last = Sent()
-            return
-        tape = mended(self.file)
-        self.note = tape.note
-        self.last = sent(tape.last_request(), self.file.stat().st_size)
+        self.last = NOTHING
+        if size:
+            tape = mended(self.file)
+            self.last = Sent(tape.last_request(), self.file.stat().st_size)
+            self.note = tape.note
 
 
 class Replay:
@@ -134,20 +145,12 @@ class Replay:
 
     def __call__(self, asked: Asked) -> Reply:
         """The reply of the next call, if this is what it was asked."""
-        self.expect(as_request(asked))
+        hold(self.made + 1, self.upcoming(), as_request(asked))
         outcome = self.calls[self.made].outcome
         self.made += 1
         if "failure" in outcome:
             raise as_error(outcome["failure"]["kind"], outcome["failure"]["words"])
         return outcome["reply"]
-
-    def expect(self, request: Request) -> None:
-        """Diverged if this is not the request of the next call."""
-        upcoming = self.upcoming()
-        if first_difference(upcoming, request, loose=True) is None:
-            return
-        if found := first_difference(upcoming, masked(request), loose=True):
-            raise Diverged(diverged(self.made + 1, found))
 
     def upcoming(self) -> Request:
         """The request of the next call. RecordingEnded if there is none."""
@@ -155,6 +158,14 @@ class Replay:
             raise RecordingEnded(ended(self.made, self.note))
         self.request = self.calls[self.made].after(self.request)
         return self.request
+
+
+def hold(number: int, recorded: Request, sent: Request) -> None:
+    """Diverged if what is sent is not what was recorded, but for keys, which are masked there."""
+    if first_difference(recorded, sent, loose=True) is None:
+        return
+    if found := first_difference(recorded, masked(sent), loose=True):
+        raise Diverged(diverged(number, found))
 
 
 def as_request(asked: Asked) -> Request:
@@ -203,7 +214,7 @@ def diverged(number: int, found: Difference) -> str:
     return f"request {number} is not the recorded one: {what}. {cure}"
 
 
-def ended(calls: int, note: str) -> str:
+def ended(calls: int, note: str = "") -> str:
     """That there is nothing more to replay, and the likely reason."""
-    why = note or "a run that goes on longer than the recorded one has to be recorded anew"
-    return f"request {calls + 1} finds the recording at its end, after {calls} calls; {why}."
+    why = note or "what goes on longer than the recorded run has to be recorded anew"
+    return f"request {calls + 1} finds the recording at its end (calls in it: {calls}); {why}."

@@ -54,12 +54,12 @@ class Tape:
         """What was left out, in words; nothing if nothing was."""
         if not self.cut:
             return ""
-        lost = f"the last line was cut off after {self.cut} bytes, and is left out"
-        return f"{lost}; the {len(self.calls)} calls before it are whole"
+        lost = f"its last line was cut off after {self.cut} bytes, and is left out"
+        return f"{lost}; whole calls before it: {len(self.calls)}"
 
     def last_request(self) -> Request:
         """The request of the last call, rebuilt."""
-        request: Request = {}
+        request: Request = {"messages": []}
         for call in self.calls:
             request = call.after(request)
         return request
@@ -179,5 +179,5 @@ def strange(file: Path, written: bytes) -> str:
 def damaged(file: Path, number: int, written: bytes) -> str:
     """A sentence about a line between sound ones."""
     begins = written[:40].decode("utf-8", "replace")
-    whole = f"the calls of lines 1 to {number - 1} are whole: keep those lines to replay them"
-    return f"{file}, line {number} is damaged ({begins!r}); {whole}."
+    cure = "the lines before it are whole; a copy of those alone can be replayed"
+    return f"{file}, line {number} is damaged ({begins!r}); {cure}."

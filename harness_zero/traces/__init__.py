@@ -1,0 +1,1 @@
+"""Readers: what other tools wrote down of their agents, in the shapes of this course."""
