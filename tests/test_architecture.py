@@ -11,10 +11,11 @@ import harness_zero
 
 HOME = Path(harness_zero.__file__).parent
 MODULES = sorted(path for path in HOME.rglob("*.py") if "projects" not in path.parts)
-INNER = "faults labels messages ports run loop policy view tools toolbox workspace"
-OTHERS = "runner process patience assembly desk promises watch stages models.scripted"
-CORE = [*INNER.split(), *OTHERS.split()]
-OUTER = ("flight", "simulator", "notebook", "grading", "terminal", "cli", "course")
+INNER = "faults labels messages ports run loop policy view tools toolbox workspace prefix keys"
+OTHERS = "runner process patience assembly desk promises watch stages"
+MODELS = "models.scripted models.recorded models.tape"
+CORE = [*INNER.split(), *OTHERS.split(), *MODELS.split()]
+OUTER = ("flight", "simulator", "traces", "notebook", "grading", "terminal", "cli", "course")
 
 
 def name(path):
@@ -64,6 +65,8 @@ def test_the_core_imports_nothing_that_stands_outside_of_it(path):
         ("view", {"ports", "run"}),
         ("loop", {"labels", "messages", "ports", "run"}),
         ("toolbox", {"messages", "ports"}),
+        ("prefix", {"brief", "messages"}),
+        ("keys", set()),
     ],
 )
 def test_policy_and_mechanics_do_not_know_each_other(module, may_import):
@@ -76,12 +79,31 @@ def test_only_one_file_knows_the_sdk():
     assert knows == ["models.claude"]
 
 
+def test_readers_of_traces_import_the_core_alone():
+    readers = [path for path in MODULES if name(path).split(".")[0] == "traces"]
+    ours = [m for path in readers for m in imported(path) if m.startswith("harness_zero.")]
+    assert readers and {m.split(".")[1] for m in ours} & {*OUTER} <= {"traces"}
+
+
+def test_only_the_reader_of_cassettes_knows_yaml():
+    assert [name(path) for path in MODULES if "yaml" in imported(path)] == ["traces.cassettes"]
+
+
 def test_only_what_grades_and_generates_labs_knows_nbgrader():
     knows = {name(path) for path in MODULES for m in imported(path) if m.startswith("nbgrader")}
     assert all(module.startswith("grading.") for module in knows)
 
 
-@pytest.mark.parametrize("module", ["harness_zero", "harness_zero.stages.s1_structural_stop"])
+@pytest.mark.parametrize(
+    "module",
+    [
+        "harness_zero",
+        "harness_zero.stages.s1_structural_stop",
+        "harness_zero.models.recorded",
+        "harness_zero.simulator.recording",
+        "harness_zero.traces.cassettes",
+    ],
+)
 def test_importing_it_brings_nothing_heavy(module):
     heavy = (
         "anthropic",
@@ -92,6 +114,7 @@ def test_importing_it_brings_nothing_heavy(module):
         "rich",
         "click",
         "asyncio",
+        "yaml",
     )
     program = f"import sys, {module}; print([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
