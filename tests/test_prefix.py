@@ -1,5 +1,6 @@
 """Where two requests part: the block, the byte, and what it costs to find out."""
 
+import json
 import sys
 
 import pytest
@@ -123,6 +124,11 @@ def test_a_short_piece_of_both_is_shown_and_no_half_characters():
     assert (then, now) == ("...äääxäää...", "...äääyäää...")
 
 
+def test_half_of_a_surrogate_pair_is_rendered_as_well():
+    one, other = (request(f"a\ud83d{end}") for end in "xy")
+    assert first_difference(one, other).byte == len('{"content":"a') + 3
+
+
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner),
@@ -193,8 +199,8 @@ def test_halving_finds_the_same_byte_as_going_through_them(one, other):
 
 @pytest.mark.parametrize("loose", [False, True])
 def test_only_the_block_that_differs_is_rendered_however_long_the_request(loose):
-    messages = [user(f"message {n}") for n in range(5_000)]
-    again = [{**message} for message in messages]  # equal, and other objects
+    messages = [said(reply(tool_use("call", "read", path=f"{n}.txt"))) for n in range(5_000)]
+    again = json.loads(json.dumps(messages))  # equal, and no object is shared
     again[4_000] = user("another")
     rendered = calls_of(prefix.rendered, {"messages": messages}, {"messages": again}, loose)
     assert len(rendered) == 2

@@ -237,6 +237,12 @@ def test_no_key_stands_in_the_file_whoever_said_it(file, key):
     assert key not in written and "sk-ant" not in written and written.count("***") == 12
 
 
+def test_a_key_that_begins_with_another_is_masked_to_its_end(file, key, monkeypatch):
+    monkeypatch.setenv("ANOTHER_TOKEN", f"{key}-and-more")
+    recorded(scripted(SAYS), file)([user(f"use {key}-and-more")])
+    assert "use ***" in file.read_text("utf-8") and "and-more" not in file.read_text("utf-8")
+
+
 def test_a_request_with_a_key_in_it_is_replayed_and_a_divergence_does_not_tell_it(file, key):
     recorded(scripted(SAYS), file)([user(f"use {key} here")])
     assert replay(file)([user(f"use {key} here")]) == SAYS
@@ -279,6 +285,13 @@ def test_a_recording_goes_on_behind_a_torn_line_and_nothing_is_glued_to_it(file,
     first, second = file.read_bytes().splitlines()
     assert first == two_calls.splitlines()[0]
     assert json.loads(second)["reply"] == SAYS and replay(file).note == ""
+
+
+def test_a_last_line_that_lacks_its_end_alone_is_whole(file, two_calls):
+    file.write_bytes(two_calls[:-1])
+    assert replay(file).note == "" and played(replay(file)).label == "finished"
+    recorded(scripted(SAYS), file)([user("go")])
+    assert file.read_bytes().startswith(two_calls) and len(replay(file).calls) == 3
 
 
 def test_a_recording_goes_on_where_another_process_stopped(file, two_calls):
@@ -394,6 +407,7 @@ def test_its_faults_are_never_told_to_a_model():
 def test_two_recorders_of_one_file_write_lines_that_fit_each_other(file):
     one, other = (recorded(lambda request: SAYS, file) for _ in range(2))
     asked = [*requests(6)]
+    asked[::3] = [request(user("other"), *each["messages"][1:]) for each in asked[::3]]
     for at, each in enumerate(asked):
         (one if at % 3 else other)(each)
     again = replay(file)

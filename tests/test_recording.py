@@ -172,6 +172,12 @@ def test_what_the_client_adds_is_not_compared_and_the_prefix_is(file):
     assert source(added | {"system": "You add.", "tools": schemas({"add": add})}) == ASKS
 
 
+def test_tools_that_were_not_recorded_are_a_difference(tmp_path):
+    recorded(scripted(SAYS), tmp_path / "run.jsonl")([user("go")])
+    with pytest.raises(Diverged, match=r"tool 0 \(add\) is sent, and there was none"):
+        recording(tmp_path / "run.jsonl")(exchange("go").request | {"tools": [{"name": "add"}]})
+
+
 def test_a_divergence_goes_through_the_sdk_and_the_loop_as_what_it_is(file):
     messages = [user("what is 2 + 3?"), said(ASKS), user(tool_result("toolu_1", "6"))]
     model = claude(client=client(recording(file)))
