@@ -152,6 +152,39 @@ def test_an_endpoint_where_nobody_is_ends_in_a_sentence(monkeypatch):
     assert run.label == "model_error" and "no answer came back" in run.why
 
 
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"max_tokens": 30_000}, "Streaming is required"),
+        ({"messages": [user("half a \ud800 pair")]}, "surrogates not allowed"),
+        ({"messages": [user(float("nan"))]}, "cannot be sent"),
+    ],
+)
+def test_what_the_sdk_itself_refuses_is_told_in_its_words(changed, words):
+    model = claude(offline=lambda request: reply("ok"))
+    with pytest.raises(ModelFailed, match=rf"the request cannot be sent: .*{words}|{words}"):
+        model({"messages": [user("go")], **changed})
+
+
+def test_a_model_that_there_is_not_is_called_by_its_name():
+    with pytest.raises(ModelFailed, match="there is no model 'claude-nope' here"):
+        claude(offline=lambda request: reply("ok"))(
+            {"messages": [user("go")], "model": "claude-nope"}
+        )
+
+
+def test_a_model_of_ours_that_breaks_is_asked_once_and_told():
+    asked = []
+
+    def broken(request):
+        asked.append(request)
+        raise ZeroDivisionError("division by zero")
+
+    with pytest.raises(ModelFailed, match=r"500: .*ZeroDivisionError: division by zero"):
+        claude(offline=broken)({"messages": [user("go")]})
+    assert len(asked) == 1
+
+
 def test_nobody_to_talk_to_is_told():
     with pytest.raises(ModelFailed, match="set ANTHROPIC_API_KEY"):
         claude()

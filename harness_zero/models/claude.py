@@ -51,11 +51,18 @@ def claude(offline: Any = None, client: Any = None) -> Model:
         asked = {"model": model_name(), "max_tokens": MAX_TOKENS, **request}
         try:
             # raw, so that a block of a kind that this SDK does not know stays as it came
-            answer = client.messages.with_raw_response.create(**asked).http_response.json()
+            raw = client.messages.with_raw_response.create(**asked).http_response
         except anthropic.APIError as error:
-            if api and api.fault:
-                raise api.fault from error
-            raise ModelFailed(masked(advice(error))) from error
+            line = api.line(getattr(error, "request_id", None)) if api else None
+            if line and line.fault:
+                raise line.fault from error
+            told = f"{line.status}: {line.words}" if line and line.status >= 500 else ""
+            words = f"the API answered {told}" if told else advice(error, asked["model"])
+            raise ModelFailed(masked(words)) from error
+        except (TypeError, ValueError) as error:
+            raise ModelFailed(f"the request cannot be sent: {masked(str(error))}") from error
+        try:
+            answer = raw.json()
         except ValueError as error:
             raise ModelFailed(f"the answer is no JSON; is {REACH[2]} a Messages API?") from error
         if not isinstance(answer, dict):
@@ -102,13 +109,13 @@ def masked(words: str) -> str:
     return cut(without_keys(words), LONGEST)
 
 
-def advice(error: Any) -> str:
+def advice(error: Any, model: str) -> str:
     """What went wrong with a call, and what to do about it."""
     status = getattr(error, "status_code", None)
     if status in (401, 403):
         return f"the key was refused ({status}); look at {REACH[0]}."
     if status == 404:
-        return f"there is no model {model_name()!r} here (404); HARNESS_ZERO_MODEL names another."
+        return f"there is no model {model!r} here (404); HARNESS_ZERO_MODEL names another."
     if status is None:
         return f"no answer came back; is the network up, are {REACH[2]} and the key well formed?"
     return f"the API answered {status}: {getattr(error, 'api_message', None) or error}"

@@ -5,13 +5,15 @@ It obeys the rules that docs/messages_api.md lists. What it says of tokens is an
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import dropwhile
+from threading import RLock
 from typing import Any
 from urllib.parse import parse_qs
 
-from harness_zero.brief import brief
+from harness_zero.brief import brief, cut
 from harness_zero.faults import SetupFault
-from harness_zero.messages import Block, Reply
+from harness_zero.messages import Reply
 from harness_zero.simulator.catalogue import MODELS, Facts
 from harness_zero.simulator.exchange import Answer, Body, Source
 from harness_zero.simulator.judge import Judge, characters
@@ -22,6 +24,9 @@ from harness_zero.simulator.speech import held, tokens, weight
 
 VERSIONS = ("2023-06-01", "2026-10-21")
 LARGEST = 32 * 1024 * 1024  # bytes of a request to /v1/messages
+LONGEST = 600  # characters of a message or of a line in the log
+LOST = {"before": "before anything was done", "after": "after the reply was made"}
+STATES = ["active", "deprecated", "retired"]
 NOT_AGAIN = {"x-should-retry": "false"}
 DEEP = Refusal(
     "The request body is not valid JSON: nested too deeply",
@@ -46,14 +51,15 @@ class Logged:
 
     number: int
     what: str  # POST /v1/messages
-    status: int
+    status: int  # 0 where the connection broke
     words: str = ""  # what is wrong, where, how to mend it
     rule: Rule | None = None  # that the request broke
+    fault: SetupFault | None = None  # why there was nothing to answer with
 
     def __str__(self) -> str:
-        return " · ".join(
-            filter(None, (f"req_{self.number:02}", self.what, str(self.status), self.words))
-        )
+        status = str(self.status) if self.status else "no answer"
+        parts = request_id(self.number), self.what, status, self.words
+        return " · ".join(filter(None, parts))
 
 
 class Refused(Exception):
@@ -65,41 +71,56 @@ class Refused(Exception):
 
 
 class Api:
-    """An offline Messages API. `source` answers what breaks no rule; `log` tells what happened."""
+    """An offline Messages API. `source` answers what breaks no rule; `log` tells what happened.
+
+    Requests are answered one after the other, from however many threads they come.
+    """
 
     def __init__(self, source: Source, rules: Sequence[Rule] = RULES, version: str = "") -> None:
         self.source, self.version = source, version
         self.judge, self.served = Judge(rules), Served()
         self.strict = bool(rules)
         self.log: list[Logged] = []
-        self.fault: SetupFault | None = None  # why the last answer could not be given
+        self.turn = RLock()
 
     def __call__(self, call: Call) -> Answer:
         """Answer one request; whatever is wrong with it, the answer has the API's shape."""
-        number, self.fault = len(self.log) + 1, None
-        what, words, rule = f"{call.method} {call.path}", "", None
+        with self.turn:
+            number, what = len(self.log) + 1, f"{call.method} {cut(call.path, 80)}"
+            answer, logged = self.answered(call, Logged(number, what, 0))
+            headers = {"request-id": request_id(number), **answer.headers}
+            self.log.append(replace(logged, words=cut(logged.words, LONGEST)))
+            return replace(answer, headers=headers)
+
+    def answered(self, call: Call, logged: Logged) -> tuple[Answer, Logged]:
+        """The answer, and the line for the log."""
         try:
-            answer = self.route(call, number)
+            answer = self.route(call, logged.number)
         except Refused as refused:
-            answer, words, rule = error(refused.refusal, number), refused.refusal.mend, refused.rule
-        except SetupFault as fault:
-            self.fault, words = fault, str(fault)
-            answer = error(Refusal(str(fault), "", 500), number, NOT_AGAIN)
-        except RecursionError:
-            answer = error(DEEP, number)
-        except Exception as error_:
-            words = f"what stands behind the API failed: {type(error_).__name__}: {error_}"
-            answer = error(Refusal("Internal server error", "", 500), number)
-        headers = {"request-id": request_id(number), **answer.headers}
-        answer = Answer(answer.body, answer.status, headers, answer.seconds, answer.lost)
-        words = words or lost_words(answer)
-        self.log.append(Logged(number, what, answer.status, words, rule))
-        return answer
+            answer, rule = error(refused.refusal, logged.number), refused.rule
+            return answer, replace(
+                logged, status=answer.status, words=refused.refusal.mend, rule=rule
+            )
+        except (Exception, SetupFault) as failure:
+            fault = failure if isinstance(failure, SetupFault) else None
+            words = str(failure) if fault else f"{type(failure).__name__}: {failure}"
+            said = words if fault else "Internal server error"
+            answer = error(Refusal(said, words, 500), logged.number, NOT_AGAIN)
+            words = words if fault else f"what stands behind the API failed: {words}"
+            return answer, replace(logged, status=500, words=words, fault=fault)
+        if answer.lost:
+            return answer, replace(logged, words=f"the connection broke {LOST[answer.lost]}")
+        return answer, replace(logged, status=answer.status)
+
+    def line(self, request: str | None) -> Logged | None:
+        """What the log says of the request with this id."""
+        return next((line for line in self.log if request_id(line.number) == request), None)
 
     def route(self, call: Call, number: int) -> Answer:
         """Find who answers: the model, the counter of tokens, or the list of models."""
-        authenticate(call.headers)
-        version = self.version or versioned(call.headers)
+        headers = {name.lower(): value for name, value in call.headers.items()}
+        authenticate(headers)
+        version = self.version or versioned(headers)
         path = call.path.rstrip("/")
         if path == "/v1/messages":
             demand("POST", call)
@@ -110,9 +131,8 @@ class Api:
         if path == "/v1/models" or path.startswith("/v1/models/"):
             demand("GET", call)
             return models(path.removeprefix("/v1/models").strip("/"), call.query)
-        mend = (
-            f"There is no {call.path} here; there are /v1/messages, its /count_tokens, /v1/models."
-        )
+        there = "/v1/messages, /v1/messages/count_tokens and /v1/models"
+        mend = f"There is no {cut(call.path, 80)} here; there are {there}."
         raise Refused(Refusal("Not Found", mend, 404))
 
     def asked(self, call: Call, version: str, counting: bool = False) -> Asked:
@@ -121,7 +141,11 @@ class Api:
         name = body.get("model")
         facts = MODELS.get(name, Facts("")) if isinstance(name, str) else Facts("")
         asked = Asked(body, facts, version, self.served, counting)
-        if self.strict and (broken := self.judge.fault(asked)):
+        try:
+            broken = self.judge.fault(asked) if self.strict else None
+        except RecursionError:
+            raise Refused(DEEP) from None
+        if broken:
             raise Refused(broken[1], broken[0])
         if body.get("stream"):
             mend = "This offline API answers whole replies only; leave out stream."
@@ -131,49 +155,46 @@ class Api:
     def speak(self, asked: Asked, number: int) -> Answer:
         """What the model says to a request that broke no rule."""
         read = self.read(asked)
+        chain = self.judge.chain(asked)
         given = self.source(asked.body)
-        if isinstance(given, Answer):
-            return Answer(
-                self.whole(given.body, asked, number, read),
-                given.status,
-                given.headers,
-                given.seconds,
-                given.lost,
-            )
-        return Answer(self.whole(given, asked, number, read))
+        answer = given if isinstance(given, Answer) else Answer(given)
+        if answer.lost == "before":
+            return answer
+        if isinstance(answer.body, dict) and answer.body.get("type") == "error":
+            told = {"request_id": request_id(number), **answer.body}
+            return replace(answer, body=told)
+        if isinstance(given, Answer) and not is_reply(answer.body):
+            return answer  # a recording is given back as it stands
+        reply = self.said(answer, asked, chain)
+        written = tokens(sum(map(weight, reply["content"])), asked.model)
+        model = asked.body.get("model", "")
+        return replace(answer, body=message(reply, model, number, read, written))
 
-    def whole(self, given: Any, asked: Asked, number: int, read: int) -> Any:
-        """A reply as a message of the API; whatever is none stays as it is."""
-        if isinstance(given, dict) and given.get("type") == "error":
-            return {**given, "request_id": request_id(number)}
-        if not isinstance(given, dict) or "content" not in given or given.get("type") == "message":
-            return given
-        reply = held(given, asked.body, asked.model)
-        chain = self.judge.known[0].chain if asked.model.binds and self.strict else ""
+    def said(self, answer: Answer, asked: Asked, chain: str) -> Reply:
+        """The reply as it goes out: whole JSON, held to the request, its thoughts signed."""
+        if not is_reply(answer.body):
+            raise NoReply(f"what stands behind the API gave no reply but {brief(answer.body)}")
+        try:
+            reply = json.loads(json.dumps(answer.body, allow_nan=False, ensure_ascii=False))
+            json.dumps(reply, ensure_ascii=False).encode()
+        except (TypeError, ValueError) as fault:
+            raise NoReply(
+                f"what stands behind the API gave a reply that is no JSON: {fault}"
+            ) from None
+        reply = held(reply, asked.body, asked.model)
         content = [signed(b, chain) if is_thought(b) else b for b in reply["content"]]
         reply = {**reply, "content": content}
-        self.remember(reply)
-        written = tokens(sum(map(weight, content)), asked.model)
-        return message(content, reply, asked.body["model"], number, read, written)
-
-    def remember(self, reply: Reply) -> None:
-        """Keep what the rules, or the source, will ask of this reply when it comes back."""
-        content = reply["content"]
-        self.served.kinds.update(block["type"] for block in content)
-        if reply.get("stop_reason") == "pause_turn":
-            self.served.paused.append(content)
-        if thoughts := [block for block in content if is_thought(block)]:
-            calls = (block["id"] for block in content if block["type"] == "tool_use")
-            self.served.thoughts.update((id, thoughts) for id in calls)
-        if heard := getattr(self.source, "heard", None):
+        self.served.remember(reply)
+        if not answer.lost and (heard := getattr(self.source, "heard", None)):
             heard(reply)
+        return reply
 
     def read(self, asked: Asked) -> int:
         """About how many tokens the model reads; refused if they do not fit into its window."""
         if not self.strict:
-            return tokens(characters(asked.body["messages"]), asked.model)
+            return tokens(characters(asked.body.get("messages")), asked.model)
         read = tokens(self.judge.size(asked.body), asked.model)
-        if read > asked.model.window:
+        if read > asked.model.window and not asked.counting:
             said = f"prompt is too long: {read} tokens > {asked.model.window} maximum"
             mend = "The array is longer than the model can read; compact it, or begin a new one."
             raise Refused(Refusal(said, mend))
@@ -184,10 +205,22 @@ class Api:
         return Answer({"input_tokens": self.read(asked)})
 
 
+class NoReply(SetupFault):
+    """What stands behind the API gave something that cannot be sent."""
+
+
+def is_reply(given: Any) -> bool:
+    """Whether this is a reply of ours, which is to become a message of the API."""
+    if not isinstance(given, dict) or not isinstance(given.get("content"), list):
+        return False
+    typed = (isinstance(b, dict) and isinstance(b.get("type"), str) for b in given["content"])
+    return given.get("type") != "message" and all(typed)
+
+
 def authenticate(headers: Mapping[str, str]) -> None:
     """A key in either of the two headers; which one it is does not matter offline."""
-    bearer = headers.get("authorization", "")
-    if not (headers.get("x-api-key") or bearer.removeprefix("Bearer ").strip()):
+    scheme, _, bearer = headers.get("authorization", "").partition(" ")
+    if not (headers.get("x-api-key") or (scheme.lower() == "bearer" and bearer.strip())):
         mend = "The request has no key, neither Authorization: Bearer nor x-api-key."
         raise Refused(Refusal("x-api-key header is required", mend, 401))
 
@@ -198,8 +231,8 @@ def versioned(headers: Mapping[str, str]) -> str:
     if not version:
         raise Refused(Refusal("anthropic-version: header is required", "Send anthropic-version."))
     if version not in VERSIONS:
-        mend = f"There is no API version {brief(version)}; there are {' and '.join(VERSIONS)}."
-        said = f'anthropic-version: "{version[:40]}" is not a valid version'
+        mend = f"The header anthropic-version names none of {' and '.join(VERSIONS)}."
+        said = "anthropic-version: is not a valid version"
         raise Refused(Refusal(said, mend))
     return version
 
@@ -220,6 +253,8 @@ def parsed(content: bytes) -> Body:
         body = json.loads(content.decode("utf-8"), parse_constant=no_number)
         if b"\\u" in content:  # half a surrogate pair is no text
             json.dumps(body, ensure_ascii=False).encode("utf-8")
+    except RecursionError:
+        raise Refused(DEEP) from None
     except ValueError as error_:
         said = f"The request body is not valid JSON: {reason(error_)}"
         raise Refused(Refusal(said, "The body is no JSON; let a JSON library write it.")) from None
@@ -231,6 +266,8 @@ def parsed(content: bytes) -> Body:
 
 def reason(fault: Exception) -> str:
     """Why some bytes are no JSON, without the bytes."""
+    if "int_max_str_digits" in str(fault):
+        return "a number has too many digits"
     if isinstance(fault, UnicodeError):
         return "no low surrogate in string" if isinstance(fault, UnicodeEncodeError) else "no UTF-8"
     return str(fault)
@@ -243,23 +280,22 @@ def no_number(name: str) -> None:
 
 def error(refusal: Refusal, number: int, headers: Mapping[str, str] | None = None) -> Answer:
     """An error in the API's shape."""
-    told: dict[str, Any] = {"type": kind_of(refusal.status), "message": refusal.message}
+    words = cut(refusal.message, LONGEST)
+    told: dict[str, Any] = {"type": kind_of(refusal.status), "message": words}
     if refusal.code:
         told["details"] = {"error_code": refusal.code}
     body = {"type": "error", "error": told, "request_id": request_id(number)}
     return Answer(body, refusal.status, headers or {})
 
 
-def message(
-    content: list[Block], reply: Reply, model: str, number: int, read: int, written: int
-) -> Body:
+def message(reply: Reply, model: str, number: int, read: int, written: int) -> Body:
     """A message as it travels; token counts are estimates."""
     return {
         "id": f"msg_{number:02}",
         "type": "message",
         "role": "assistant",
         "model": model,
-        "content": content,
+        "content": reply["content"],
         "stop_reason": reply.get("stop_reason"),
         "stop_sequence": reply.get("stop_sequence"),
         "stop_details": reply.get("stop_details"),
@@ -271,14 +307,22 @@ def models(name: str, query: str) -> Answer:
     """The models that there are, or one of them."""
     if name:
         if name not in MODELS:
-            mend = f"There is no model {name!r}; GET /v1/models lists those that there are."
+            mend = f"There is no model {brief(name)}; GET /v1/models lists those that there are."
             raise Refused(Refusal(f"model: {name}", mend, 404))
         return Answer(described(MODELS[name]))
-    wanted = parse_qs(query).get("lifecycle[]")
+    asked = parse_qs(query)
+    wanted, after = asked.get("lifecycle[]", STATES), asked.get("after_id", [""])[0]
+    if strange := [state for state in wanted if state not in STATES]:
+        said = f"lifecycle: Input should be one of {', '.join(STATES)}"
+        raise Refused(Refusal(said, f"There is no state {brief(strange[0])} of a model."))
     every = [described(facts) for facts in MODELS.values()]
-    data = [model for model in every if not wanted or model["lifecycle"] in wanted]
-    first, last = (data[0]["id"], data[-1]["id"]) if data else (None, None)
-    return Answer({"data": data, "has_more": False, "first_id": first, "last_id": last})
+    left = [*dropwhile(lambda model: model["id"] != after, every)][1:] if after else every
+    fitting = [model for model in left if model["lifecycle"] in wanted]
+    limit = asked.get("limit", ["20"])[0]
+    data = fitting[: int(limit) if limit.isdecimal() else 20]
+    ends = {"first_id": data[0]["id"], "last_id": data[-1]["id"]} if data else {}
+    more = len(data) < len(fitting)
+    return Answer({"data": data, "has_more": more, "first_id": None, "last_id": None, **ends})
 
 
 def described(facts: Facts) -> Body:
@@ -301,9 +345,3 @@ def described(facts: Facts) -> Body:
 def request_id(number: int) -> str:
     """The id of a request: its number, so that every run gives the same."""
     return f"req_{number:02}"
-
-
-def lost_words(answer: Answer) -> str:
-    """What the log says of a connection that broke."""
-    when = {"before": "before anything was done", "after": "after the reply was made"}
-    return f"the connection broke {when[answer.lost]}" if answer.lost else ""

@@ -35,13 +35,14 @@ BOTH = ("enabled", "adaptive", "disabled")
 OLD = Facts("", window=200_000, characters=3.4, prefill=True, thinks=("enabled", "disabled"))
 TURN = Facts("", characters=3.4, thinks=BOTH)  # 4.6: no prefill, both ways to think
 NEW = Facts("")
-FABLE = Facts("", forced=None, system_inside=True, thinks=ALWAYS)
+MYTHOS = Facts("", forced=None, system_inside=True)
+FABLE = replace(MYTHOS, thinks=ALWAYS)
 
 MODELS = {
     facts.name: facts
     for facts in (
         replace(FABLE, name="claude-fable-5-2", released="2026-11-09", system_inside=None),
-        replace(FABLE, name="claude-mythos-5-2", system_inside=None),
+        replace(MYTHOS, name="claude-mythos-5-2", system_inside=None),
         replace(
             NEW, name="claude-haiku-5-5", released="2026-10-07", forced=None, system_inside=None
         ),
@@ -64,10 +65,10 @@ MODELS = {
             binds=True,
             system_inside=True,
         ),
-        replace(FABLE, name="claude-mythos-5-1", forced=False),
+        replace(MYTHOS, name="claude-mythos-5-1", forced=False),
         replace(NEW, name="claude-sonnet-5"),
         replace(FABLE, name="claude-fable-5", forced=True),
-        replace(FABLE, name="claude-mythos-5", forced=True),
+        replace(MYTHOS, name="claude-mythos-5", forced=True),
         replace(NEW, name="claude-opus-5", longest=128_000, system_inside=True),
         replace(NEW, name="claude-opus-4-8", system_inside=True),
         replace(NEW, name="claude-opus-4-7"),

@@ -106,6 +106,9 @@ def request_examples() -> Iterator[Example]:
     )
     wrong = body(system=[{"type": "image"}])
     yield Example(r.system_is_text, "another block", wrong, "system.0: Input should be")
+    wrong = body(stop_sequences=[5])
+    yield Example(r.stops_are_texts, "a number", wrong, "stop_sequences.0: Input should be")
+    yield Example(r.stops_are_texts, "a word", body(stop_sequences=["END"]))
     wrong = body(thread={"type": "create"})
     yield Example(r.no_threads, "a thread is to be made", wrong, "thread: this request")
     on: Body = {"type": "enabled", "budget_tokens": 1024}
@@ -216,6 +219,10 @@ def content_examples() -> Iterator[Example]:
     )
     wrong = body({"role": "user", "content": [{"type": "text", "text": 5}]})
     yield Example(c.block_is_whole, "a number for text", wrong, "text.text: Input should be")
+    wrong = body({"role": "user", "content": [{**text("go"), "at": 5}]})
+    yield Example(c.no_fields_more, "one more", wrong, "content.0.text.at: Extra inputs are not")
+    nulls = body({"role": "user", "content": [{**text("go"), "citations": None}]})
+    yield Example(c.no_fields_more, "one of its own that is null", nulls)
     called = {"type": "tool_use", "id": "toolu_1", "name": "add"}
     wrong = body(GO, spoken(called), answers("toolu_1"))
     yield Example(c.block_is_whole, "a call without input", wrong, "tool_use.input: Field required")
@@ -235,6 +242,8 @@ def content_examples() -> Iterator[Example]:
     yield Example(c.result_is_readable, "a call", wrong, "tool_result.content.0: Input should be")
     wrong = body(GO, asks("toolu_1"), user({**result, "is_error": "yes"}))
     yield Example(c.result_is_readable, "a text for is_error", wrong, "is_error: Input should be")
+    wrong = body(GO, asks("toolu_1"), user({**result, "content": [{"type": "text"}]}))
+    yield Example(c.result_is_readable, "a text without text", wrong, "content.0.text.text: Input")
     bare = {"type": "tool_result", "tool_use_id": "toolu_1"}
     yield Example(c.result_is_readable, "nothing at all", body(GO, asks("toolu_1"), user(bare)))
     listed = {**bare, "content": [text("5")]}
@@ -344,6 +353,11 @@ def pair_examples() -> Iterator[Example]:
     wrong = body(GO, asks("toolu_1"), answers("toolu_1", "toolu_1"))
     says = "messages.2.content.1: each tool_use must have a single result."
     yield Example(p.one_result_each, "twice", wrong, says)
+    search = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}}
+    found = "`web_search` tool use with id `srvtoolu_1` was found without a corresponding"
+    wrong = body(GO, spoken(search), GO)
+    yield Example(p.served_tools_are_answered, "something after it", wrong, f"messages.1: {found}")
+    yield Example(p.served_tools_are_answered, "a pause", body(GO, spoken(search)))
     opus: Body = {"model": "claude-opus-5"}
     inside = system("Be brief.")
     yield Example(p.system_has_its_place, "last, after the user", body(GO, inside, **opus))

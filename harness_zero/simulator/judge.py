@@ -6,6 +6,7 @@ it, and only what comes after is looked at, together with the last two messages 
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from itertools import pairwise
 from json import dumps
 from typing import Any
@@ -21,9 +22,9 @@ from harness_zero.simulator.rule import (
     grouped,
     parts,
 )
-from harness_zero.simulator.signature import bare, link, start
+from harness_zero.simulator.signature import link, start, unmarked
 
-KEPT = 8  # conversations that are remembered
+KEPT = 32  # conversations that are remembered
 FIRST = Group("", 0, ())  # what stands before the first message
 
 
@@ -46,14 +47,14 @@ class Known:
         if messages[:count] == self.messages:
             return True
         pairs = zip(messages, self.messages, strict=False)
-        return all(one == other or bare(one) == other for one, other in pairs)
+        return all(one == other or unmarked(one) == other for one, other in pairs)
 
     def take(self, asked: Asked) -> None:
         """Remember what is new in an array; words in the model's mouth are not settled yet."""
         ends = len(asked.messages) - (asked.messages[-1]["role"] == "assistant")
         for message in asked.messages[len(self.messages) : ends]:
-            self.messages.append(bare(message))
-            self.characters += characters(message)
+            self.messages.append(unmarked(message))
+            self.characters += characters(self.messages[-1])
             self.ids.update(b["id"] for b in blocks(message) if b["type"] == "tool_use")
             if asked.model.binds:
                 self.chain = link(self.chain, message)
@@ -106,17 +107,43 @@ class Judge:
             for rule in self.rules["pair"]:
                 yield from ((rule, refusal) for refusal in rule.check(asked, group, after))
 
+    def chain(self, asked: Asked) -> str:
+        """What the thoughts of a reply to the request just judged are bound to."""
+        if not asked.model.binds or not self.known:
+            return ""
+        known = self.known[0]
+        rest = asked.messages[len(known.messages) :]  # words in the model's mouth, or a pause
+        return reduce(link, rest, known.chain)
+
     def size(self, body: Body) -> int:
         """How many characters the request just judged holds; only what is new is counted anew."""
         known = self.known[0]
         rest = body["messages"][len(known.messages) :]
         fixed = characters([body.get("system"), body.get("tools")])
-        return fixed + known.characters + sum(characters(message) for message in rest)
+        return fixed + known.characters + sum(characters(unmarked(message)) for message in rest)
 
 
 SCOPES: tuple[Scope, ...] = ("request", "message", "block", "pair", "array")
 
 
+IMAGE = 4_000  # characters that an image counts for, whatever its size: a rough estimate
+
+
 def characters(value: Any) -> int:
-    """How long a JSON value is when it is written down."""
-    return len(dumps(value, ensure_ascii=False))
+    """How long a JSON value is when it is written down; an image is not its base64."""
+    return len(dumps(value, ensure_ascii=False)) - sum(map(excess, data(value)))
+
+
+def data(value: Any) -> Iterator[str]:
+    """The base64 data of images and documents, in a message or in the results it brings."""
+    content = value.get("content") if isinstance(value, dict) else None
+    for block in content if isinstance(content, list) else ():
+        source = block.get("source") if isinstance(block, dict) else None
+        if isinstance(source, dict) and isinstance(source.get("data"), str):
+            yield source["data"]
+        yield from data(block)
+
+
+def excess(data: str) -> int:
+    """How many characters too many some data would count for."""
+    return len(data) - IMAGE

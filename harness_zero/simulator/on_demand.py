@@ -3,9 +3,10 @@
 Each is one entry of a script, or what a function gives back for a reply.
 """
 
+from dataclasses import replace
 from typing import Any
 
-from harness_zero.messages import Block, Reply, reply, tool_use
+from harness_zero.messages import Block, Reply, reply
 from harness_zero.simulator.exchange import Answer
 from harness_zero.simulator.rule import kind_of
 
@@ -17,9 +18,10 @@ def cut_text(words: str) -> Reply:
     return reply(words, stop_reason="max_tokens")
 
 
-def cut_call(id: str, name: str, **whole: Any) -> Reply:
+def cut_call(id: str, name: str, /, **whole: Any) -> Reply:
     """A call that max_tokens cut off; its arguments are those that were complete by then."""
-    return reply(tool_use(id, name, **whole), stop_reason="max_tokens")
+    call = {"type": "tool_use", "id": id, "name": name, "input": whole}
+    return reply(call, stop_reason="max_tokens")
 
 
 def stopped_at(sequence: str, words: str = "") -> Reply:
@@ -53,14 +55,14 @@ def nothing() -> Reply:
     return reply(stop_reason="end_turn")
 
 
-def unknown_reason(name: str = "tea_time", *blocks: Block | str) -> Reply:
-    """A reply with a stop_reason that nobody knows yet."""
-    return reply(*blocks, stop_reason=name)
+def unknown_reason(name: str | None = "tea_time", *blocks: Block | str) -> Reply:
+    """A reply with a stop_reason that nobody knows yet, or with none."""
+    return {**reply(*blocks), "stop_reason": name}
 
 
-def unknown_block(kind: str = "hologram", **fields: Any) -> Reply:
+def unknown_block(kind: str = "hologram", /, **fields: Any) -> Reply:
     """A reply with a block of a type that nobody knows yet."""
-    return reply({"type": kind, **fields})
+    return reply({**fields, "type": kind})
 
 
 MESSAGES = {
@@ -69,9 +71,13 @@ MESSAGES = {
     402: "Your credit balance is too low",
     403: "Your API key does not have permission to use the specified resource",
     404: "Not Found",
+    408: "Request timed out",
+    409: "Conflict",
     413: "Request exceeds the maximum size",
     429: "This request would exceed your rate limit",
     500: "Internal server error",
+    503: "Service unavailable",
+    504: "Gateway timed out",
     529: "Overloaded",
 }
 
@@ -79,10 +85,16 @@ MESSAGES = {
 def failed(
     status: int, retry_after: float | None = None, words: str = "", **headers: str
 ) -> Answer:
-    """An error with this status; `retry_after` in seconds, if the answer is to say when."""
+    """An error with this status; `retry_after` in seconds, if the answer is to say when.
+
+    Further headers by name, with _ for -: x_should_retry="false".
+    """
+    if type(status) is not int or not 400 <= status <= 599:
+        raise ValueError(f"a failure has a status from 400 to 599, not {status!r}")
     told = {"type": kind_of(status), "message": words or MESSAGES.get(status, "it failed")}
     wait = {} if retry_after is None else {"retry-after": f"{retry_after:g}"}
-    return Answer({"type": "error", "error": told}, status, {**wait, **headers})
+    others = {name.replace("_", "-"): value for name, value in headers.items()}
+    return Answer({"type": "error", "error": told}, status, {**wait, **others})
 
 
 def lost_before() -> Answer:
@@ -90,11 +102,16 @@ def lost_before() -> Answer:
     return Answer(None, lost="before")
 
 
-def lost_after(given: Reply) -> Answer:
+def lost_after(given: Reply | Answer | None = None) -> Answer:
     """The connection breaks after the reply was made: it has happened, and nobody hears of it."""
-    return Answer(given, lost="after")
+    return replace(as_answer(given), lost="after")
 
 
-def slow(seconds: float, given: Reply) -> Answer:
-    """The reply takes so long; a client that does not wait gives up before."""
-    return Answer(given, seconds=seconds)
+def slow(seconds: float, given: Reply | Answer) -> Answer:
+    """The answer takes so long; a client that does not wait gives up before."""
+    return replace(as_answer(given), seconds=seconds)
+
+
+def as_answer(given: Reply | Answer | None) -> Answer:
+    """A reply as an answer; an answer as it is."""
+    return given if isinstance(given, Answer) else Answer(given)

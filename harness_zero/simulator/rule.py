@@ -5,13 +5,17 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, Literal
 
-from harness_zero.messages import Block, Message, blocks
+from harness_zero.messages import Block, Message, Reply, blocks
 from harness_zero.simulator.catalogue import Facts
 from harness_zero.simulator.exchange import Body
+from harness_zero.simulator.signature import apart, digest
 
 # documented: in the provider's documentation or SDK; reported: seen in public reports of real
 # answers; assumed: nobody we know of has seen it, and it would be odd otherwise.
 Confidence = Literal["documented", "reported", "assumed"]
+REMEMBERED = 4_096  # replies
+ALIKE = 9  # replies that say the same with other thoughts; at so many, nobody can tell
+
 Scope = Literal["request", "message", "block", "pair", "array"]
 
 
@@ -30,10 +34,26 @@ class Served:
     """What this API has said so far, as far as a rule asks for it."""
 
     kinds: set[str] = field(default_factory=set)  # types of blocks
-    paused: list[list[Block]] = field(default_factory=list)  # replies that wait to go on
-    thoughts: dict[str, list[Block]] = field(
-        default_factory=dict
-    )  # by the id of a call beside them
+    paused: dict[str, None] = field(default_factory=dict)  # digests of replies that wait to go on
+    thoughts: dict[str, list[str]] = field(default_factory=dict)  # of what was said: its thoughts
+
+    def remember(self, reply: Reply) -> None:
+        """Keep what the rules will ask of this reply when it comes back."""
+        content = reply["content"]
+        self.kinds.update(block["type"] for block in content)
+        if reply.get("stop_reason") == "pause_turn":
+            keep(self.paused, digest(content), None)
+        if any(block["type"] == "tool_use" for block in content):
+            spoken, thought = apart(content)
+            known = self.thoughts.get(spoken, [])
+            keep(self.thoughts, spoken, known if thought in known else [*known, thought][:ALIKE])
+
+
+def keep(known: dict[str, Any], name: str, value: Any) -> None:
+    """Remember something, and forget what was remembered longest ago."""
+    known[name] = value
+    if len(known) > REMEMBERED:
+        del known[next(iter(known))]
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,11 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from harness_zero.brief import brief
 from harness_zero.faults import SetupFault
-from harness_zero.messages import Message, Reply, blocks, said
+from harness_zero.messages import Message, Reply, merge, said
+from harness_zero.prefix import first_difference
 from harness_zero.simulator.exchange import Answer, Body, Source
+from harness_zero.simulator.signature import is_thought, plain
 
 
 class Strayed(SetupFault):
@@ -25,9 +26,9 @@ class Script:
         self.told: list[list[Message]] = [[]]  # what the next array may begin with
 
     def __call__(self, body: Body) -> Reply | Answer:
-        faults = [stray(told, body["messages"]) for told in self.told]
-        if all(faults):
-            raise Strayed(f"request {self.asked + 1}: {faults[0]}")
+        strays = [stray(told, body["messages"]) for told in self.told]
+        if all(strays):
+            raise Strayed(f"request {self.asked + 1}: {strays[0]}")
         if self.asked == len(self.entries):
             raise Strayed(f"the script has {self.asked} entries, and here is one request more")
         self.asked += 1
@@ -40,7 +41,7 @@ class Script:
         message = said(reply)
         if message["content"]:
             self.told = [[*again, message]]
-            unheard = isinstance(self.entries[self.asked - 1], Answer)  # perhaps
+            unheard = isinstance(self.entries[self.asked - 1], Answer)  # it may have been lost
             if unheard or reply.get("stop_reason") == "max_tokens":
                 self.told.append(again)
 
@@ -51,22 +52,31 @@ def script(*entries: Reply | Answer) -> Script:
 
 
 def stray(expected: list[Message], messages: list[Message]) -> str | None:
-    """Where an array does not begin with these messages, in words; None if it does."""
-    if messages[: len(expected)] == expected:
+    """Where an array does not begin with these messages, in words; None if it does.
+
+    They are compared as the API reads them: neighbours of one role are one message, cache
+    marks may move, and what was thought may be left out where the rules let it.
+    """
+    was = read(expected)
+    sent = read(messages)[: len(was)]
+    if was and len(sent) == len(was):  # the last message may have gone on
+        count = len(was[-1]["content"])
+        sent[-1] = {**sent[-1], "content": sent[-1]["content"][:count]}
+    found = first_difference({"messages": was}, {"messages": sent}, loose=True)
+    if not found:
         return None
-    for at, message in enumerate(expected):
-        if at >= len(messages):
-            return f"message {at} is missing; was the reply appended?"
-        sent = messages[at]
-        if sent["role"] != message["role"]:
-            return f"message {at} is of the {sent['role']}, and was of the {message['role']}"
-        one, other = blocks(sent), blocks(message)
-        for index, (block, was) in enumerate(zip(one, other, strict=False)):
-            if block != was:
-                return f"message {at}, block {index} is {brief(block)}, and was {brief(was)}"
-        if len(one) != len(other):
-            return f"message {at} holds {len(one)} blocks, and held {len(other)}"
-    return None
+    then, now = found.around()
+    if not found.other:
+        return f"{found.block} is missing; was the reply appended? It was {then}"
+    return f"{found.block} is not what it was: sent is {now}, and it was {then or 'not there'}"
+
+
+def read(messages: list[Message]) -> list[Message]:
+    """An array as the API reads it, without what was thought."""
+    return [
+        {**m, "content": [plain(b) for b in m["content"] if not is_thought(b)]}
+        for m in merge(messages)
+    ]
 
 
 def with_faults(model: Callable[[Any], Reply], faults: Mapping[int, Reply | Answer]) -> Source:

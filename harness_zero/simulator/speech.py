@@ -31,13 +31,16 @@ def held(reply: Reply, body: Body, model: Facts) -> Reply:
 
 
 def chosen(reply: Reply, choice: dict[str, Any]) -> Reply:
-    """Without the calls that tool_choice does not allow."""
+    """Without what tool_choice does not allow: calls, or words before a call that was forced."""
     calls = [block for block in reply["content"] if block["type"] == "tool_use"]
-    kept = [] if choice.get("type") == "none" else calls
+    kept = [call for call in calls if choice.get("name") in (None, call["name"])]
+    kept = [] if choice.get("type") == "none" else kept
     kept = kept[:1] if choice.get("disable_parallel_tool_use") else kept
-    if len(kept) == len(calls):
+    forced = choice.get("type") in ("any", "tool") and kept
+    left = [b for b in reply["content"] if b in kept or b["type"] != "tool_use"]
+    content = [b for b in left if not (forced and b["type"] == "text")]
+    if content == reply["content"]:
         return reply
-    content = [b for b in reply["content"] if b["type"] != "tool_use" or b in kept]
     content = content or [text("I was not allowed to use a tool.")]
     return {**reply, "content": content, **({} if kept else {"stop_reason": "end_turn"})}
 
@@ -62,10 +65,9 @@ def stopped(reply: Reply, body: Body) -> Reply:
 
 def within(reply: Reply, body: Body, model: Facts) -> Reply:
     """Cut where max_tokens ends: in the midst of a text, or of a call's arguments."""
-    if "max_tokens" not in body:
-        return reply
-    room = int(body["max_tokens"] * model.characters)
-    if sum(map(weight, reply["content"])) <= room:
+    most = body.get("max_tokens")
+    room = int((most or 0) * model.characters)
+    if most is None or (most and sum(map(weight, reply["content"])) <= room):
         return reply
     return {**reply, "content": [*cut(reply["content"], room)], "stop_reason": "max_tokens"}
 

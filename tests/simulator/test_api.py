@@ -2,6 +2,8 @@
 
 import json
 import re
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import anthropic
 import pytest
@@ -256,3 +258,131 @@ def test_a_model_that_may_make_one_call_makes_one():
 def test_no_reply_is_paid_for_when_max_tokens_is_zero():
     message = client(fine).messages.create(**body(max_tokens=0))
     assert (message.content, message.stop_reason) == ([], "max_tokens")
+
+
+def test_more_than_one_thread_is_served_one_after_the_other():
+    def model(request):
+        time.sleep(0.001)
+        return reply({"type": "thinking", "thinking": "so"}, tool_use("toolu_1", "add"))
+
+    api = Api(model)
+
+    def converse(name):
+        first = body(user(name), model="claude-opus-5-5", max_tokens=500)
+        said = {"role": "assistant", "content": post(api, first).body["content"]}
+        messages = [*first["messages"], said, user(tool_result("toolu_1", "5"))]
+        return post(api, {**first, "messages": messages}).status
+
+    with ThreadPoolExecutor(6) as pool:
+        assert [*pool.map(converse, map(str, range(24)))] == [200] * 24
+    assert [line.number for line in api.log] == [*range(1, 49)]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"stop_sequences": [5]},
+        {"stop_sequences": [["a"]]},
+        {"max_tokens": 10**400},
+        {"system": [{"type": "text", "text": 5}]},
+        {"tools": [{"type": "banana", "name": "add"}]},
+        {"tools": [{"type": None, "name": "add"}]},
+        {"tools": [{**ADD, "name": "add\n"}]},
+        {"thread": {}},
+        {"thinking": {"type": "enabled", "budget_tokens": 2000.0}, "model": "claude-haiku-4-5"},
+        {"m" * 1_000_000: 5},
+        {"model": "m" * 1_000_000},
+    ],
+    ids=lambda fields: str(fields)[:40],
+)
+def test_odd_fields_are_refused_in_a_sentence_and_no_page(fields):
+    api = new_api()
+    assert shaped(post(api, body(**fields)))[0] in (400, 404)
+    assert 0 < len(api.log[-1].words) < 700
+
+
+@pytest.mark.parametrize("value", [None])
+@pytest.mark.parametrize("name", ["system", "tools", "cache_control", "speed", "stop_sequences"])
+def test_an_optional_field_may_be_null(name, value):
+    assert post(new_api(), body(**{name: value})).status == 200
+
+
+def test_the_fields_that_are_known_are_those_of_the_sdk():
+    from anthropic.types import message_create_params
+    from anthropic.types.beta import message_create_params as beta
+
+    from harness_zero.simulator.rules.request import FIELDS, SAMPLING
+
+    kinds = message_create_params, beta
+    sdk = {name for kind in kinds for name in kind.MessageCreateParamsNonStreaming.__annotations__}
+    assert {*FIELDS} - {*SAMPLING} == sdk - {"betas"}, "betas travel in a header"
+
+
+def test_no_max_tokens_are_asked_for_when_tokens_are_counted():
+    assert shaped(post(new_api(), body(), path="/v1/messages/count_tokens"))[0] == 400
+
+
+def test_what_does_not_fit_the_window_can_be_counted():
+    long = body(user("word " * 150_000), model="claude-haiku-4-5", max_tokens=...)
+    answer = post(new_api(), long, path="/v1/messages/count_tokens")
+    assert answer.body["input_tokens"] > 200_000
+
+
+def test_an_image_does_not_count_as_the_text_that_carries_it():
+    source = {"type": "base64", "media_type": "image/png", "data": "A" * 900_000}
+    shown = body(user({"type": "image", "source": source}), model="claude-haiku-4-5")
+    assert post(new_api(), shown).body["usage"]["input_tokens"] < 3_000
+
+
+@pytest.mark.parametrize("given", [None, "hi", 5, [], {}, {"content": "hi"}, {"content": [5]}])
+def test_a_source_that_gives_no_reply_is_named_and_not_tried_again(given):
+    api = Api(lambda request: given)
+    answer = post(api, body())
+    assert shaped(answer)[0] == 500 and answer.headers["x-should-retry"] == "false"
+    assert api.log[-1].words.startswith("what stands behind the API gave no reply but ")
+
+
+@pytest.mark.parametrize("words", ["half a \ud800 pair", float("nan")])
+def test_a_reply_that_cannot_travel_is_named(words):
+    api = Api(lambda request: reply(tool_use("toolu_1", "add", x=words)))
+    assert shaped(post(api, body(max_tokens=500)))[0] == 500
+    assert "a reply that is no JSON" in api.log[-1].words
+
+
+def test_what_a_client_does_to_an_answer_does_not_reach_the_script():
+    given = reply(tool_use("toolu_1", "add", x={"y": 1}))
+    api = Api(lambda request: given)
+    post(api, body(max_tokens=500)).body["content"][0]["input"]["x"]["y"] = 2
+    assert given["content"][0]["input"] == {"x": {"y": 1}}
+
+
+def test_models_come_in_pages():
+    ours = client(fine).models
+    first = ours.list(limit=3)
+    assert len(first.data) == 3 and first.has_more
+    assert [model.id for model in first] == [*MODELS]
+    with pytest.raises(anthropic.BadRequestError):
+        ours.list(lifecycle=["bogus"])
+
+
+@pytest.mark.parametrize("key", ["Basic abc", "bearer  ", "Bearer"])
+def test_what_is_no_bearer_is_no_key(key):
+    answer = post(new_api(), body(), {"authorization": key, "anthropic-version": "2026-10-21"})
+    assert shaped(answer)[0] == 401
+
+
+def test_a_header_may_be_written_in_capitals():
+    headers = {"X-Api-Key": "k", "Anthropic-Version": "2026-10-21"}
+    assert post(new_api(), body(), headers).status == 200
+
+
+def test_without_rules_everything_is_answered():
+    assert post(new_api(rules=()), {}).status == 200
+
+
+def test_a_forced_call_is_the_one_that_was_forced_and_has_no_words_before_it():
+    asks = reply("Let me.", tool_use("toolu_1", "add"), tool_use("toolu_2", "divide"))
+    tools = [ADD, {**ADD, "name": "divide"}]
+    forced = body(tools=tools, tool_choice={"type": "tool", "name": "divide"})
+    message = client(lambda _: asks).messages.create(**forced)
+    assert [block.id for block in message.content] == ["toolu_2"]

@@ -179,3 +179,40 @@ def test_the_sdks_tool_runner_falls_back_from_threads_to_whole_arrays():
     assert runner.until_done().content[0].text == "It is 5."
     statuses = [line.status for line in api.log]
     assert statuses.count(200) == 2 and statuses[0] == 400, "the first asks for a thread"
+
+
+@pytest.mark.parametrize("status", ["429", None, 0, 99, 200, 1000, True])
+def test_a_failure_has_a_status_of_a_failure(status):
+    with pytest.raises(ValueError, match="a status from 400 to 599"):
+        on_demand.failed(status)
+
+
+def test_a_failure_can_be_slow_and_its_headers_have_names_without_hyphens():
+    slow = on_demand.slow(30, on_demand.failed(529, x_should_retry="false"))
+    assert slow.seconds == 30 and slow.headers == {"x-should-retry": "false"}
+    with pytest.raises(anthropic.OverloadedError):
+        client(script(slow), retries=2).messages.create(**body())
+
+
+def test_a_tool_may_have_a_parameter_called_name():
+    call = on_demand.cut_call("toolu_1", "find", name="Ana", id=5)["content"][0]
+    assert call["name"] == "find" and call["input"] == {"name": "Ana", "id": 5}
+
+
+def test_a_reply_may_have_no_stop_reason_at_all():
+    raw = client(script(on_demand.unknown_reason(None, "so"))).messages.with_raw_response
+    assert raw.create(**body()).http_response.json()["stop_reason"] is None
+
+
+def test_a_block_of_an_unknown_type_keeps_its_type():
+    assert on_demand.unknown_block("hologram", depth=3)["content"] == [
+        {"depth": 3, "type": "hologram"}
+    ]
+
+
+def test_a_lost_answer_has_no_status_in_the_log():
+    api = new_api(script(on_demand.lost_before(), OK))
+    client(api, retries=1).messages.create(**body())
+    assert str(api.log[0]).startswith(
+        "req_01 · POST /v1/messages · no answer · the connection broke"
+    )

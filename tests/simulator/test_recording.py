@@ -106,7 +106,9 @@ def test_through_the_sdk_a_difference_is_no_answer_to_be_tried_again():
     api = api_of(recording([exchange("one")]))
     status, headers, body = send(client(api, retries=3), exchange("two").request)
     assert (status, headers["x-should-retry"], len(api.log)) == (500, "false", 1)
-    assert isinstance(api.fault, Diverged) and "message 0, block 0" in body["error"]["message"]
+    assert (
+        isinstance(api.log[-1].fault, Diverged) and "message 0, block 0" in body["error"]["message"]
+    )
 
 
 def test_saying_no_to_streaming_is_saying_nothing():

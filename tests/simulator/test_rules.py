@@ -3,6 +3,7 @@
 import pytest
 from offline import client, new_api, post
 
+from harness_zero.messages import reply, user
 from harness_zero.simulator.conformance import answered, disagreements
 from harness_zero.simulator.examples import ADD, GO, answers, asks, body, examples
 from harness_zero.simulator.page import PAGE, page
@@ -106,15 +107,29 @@ def test_a_thinking_block_that_comes_back_as_it_was_is_accepted(model):
     [
         lambda content: content[1:],
         lambda content: [{**content[0], "thinking": "I subtract."}, *content[1:]],
-        lambda content: [{**content[0], "signature": "mine"}, *content[1:]],
+        lambda content: [content[0], *content],
     ],
-    ids=["left out", "reworded", "another signature"],
+    ids=["left out", "reworded", "doubled"],
 )
 def test_a_thinking_block_beside_a_call_must_come_back_unchanged(change):
     api, first, content = thinking_api()
     answer = post(api, next_body(first, change(content)))
     assert answer.status == 400 and "cannot be modified" in answer.body["error"]["message"]
     assert "append the whole content" in api.log[-1].words
+
+
+def test_a_thinking_block_with_another_signature_is_not_the_one_that_was_given():
+    api, first, content = thinking_api()
+    forged = [{**content[0], "signature": "mine"}, *content[1:]]
+    answer = post(api, next_body(first, forged))
+    assert "Invalid `signature`" in answer.body["error"]["message"]
+
+
+def test_where_many_replies_say_the_same_nobody_can_tell_whose_thought_is_missing():
+    said = [reply(thinks(str(n)), CALL) for n in range(20)]
+    api = new_api(replies(*said, reply("ok")))
+    first, *_ = [goes_on(post(api, body(user(str(n)), max_tokens=500))) for n in range(20)]
+    assert post(api, body(user("0"), first, DONE)).status == 200
 
 
 def test_thoughts_of_an_earlier_turn_may_be_left_out():
@@ -175,3 +190,85 @@ def test_a_fault_in_a_message_that_was_the_last_is_found_when_it_is_no_longer():
     assert post(api, open_end).status == 200
     gone_on = {**open_end, "messages": [*open_end["messages"], GO]}
     assert "non-empty content" in post(api, gone_on).body["error"]["message"]
+
+
+def replies(*given):
+    """A source that says these one after the other, whatever it is asked."""
+    left = iter(given)
+    return lambda request: next(left)
+
+
+def thinks(words):
+    return {"type": "thinking", "thinking": words}
+
+
+def goes_on(answer):
+    """A reply as the client appends it."""
+    return {"role": "assistant", "content": answer.body["content"]}
+
+
+def test_two_conversations_may_use_the_same_ids_for_their_calls():
+    api = new_api(replies(reply(thinks("A"), CALL), reply(CALL), reply("ok")))
+    post(api, body(user("one"), max_tokens=500))
+    other = post(api, body(user("two"), max_tokens=500))
+    assert post(api, body(user("two"), goes_on(other), DONE)).status == 200
+
+
+def test_a_reply_that_was_cut_off_and_asked_for_again_may_think_otherwise():
+    cut = {**reply(thinks("A"), CALL), "stop_reason": "max_tokens"}
+    api = new_api(replies(cut, reply(CALL), reply("ok")))
+    post(api, body(max_tokens=500))
+    again = post(api, body(max_tokens=900))
+    assert post(api, body(GO, goes_on(again), DONE)).status == 200
+
+
+def test_a_thought_may_not_be_dropped_from_an_earlier_reply_of_the_same_turn():
+    second = {**CALL, "id": "toolu_2"}
+    api = new_api(replies(reply(thinks("A"), CALL), reply(thinks("B"), second), reply("ok")))
+    one = goes_on(post(api, body(max_tokens=500)))
+    two = goes_on(post(api, body(GO, one, DONE, max_tokens=500)))
+    dropped = {**one, "content": one["content"][1:]}
+    assert post(api, body(GO, one, DONE, two, answers("toolu_2"))).status == 200
+    assert post(api, body(GO, dropped, DONE, two, answers("toolu_2"))).status == 400
+
+
+def test_a_thought_after_a_pause_stands_where_it_was_said_on_the_newest_models():
+    search = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}}
+    found = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []}
+    pause = {**reply("looking", search), "stop_reason": "pause_turn"}
+    api = new_api(replies(pause, reply(found, thinks("B"), CALL), reply("ok")))
+    fields = {"model": "claude-opus-5-5", "max_tokens": 500}
+    one = goes_on(post(api, body(**fields)))
+    two = goes_on(post(api, body(GO, one, **fields)))
+    assert post(api, body(GO, one, two, DONE, **fields)).status == 200, api.log[-1].words
+
+
+def test_neighbours_may_be_joined_before_a_thought():
+    api = new_api(replies(reply(thinks("A"), CALL), reply("ok")))
+    fields = {"model": "claude-opus-5-5", "max_tokens": 500}
+    one = goes_on(post(api, body(user("x"), user("y"), **fields)))
+    assert post(api, body(user("x", "y"), one, DONE, **fields)).status == 200
+
+
+def test_another_model_may_be_sent_the_thoughts_of_one_that_binds_them():
+    api = new_api(replies(reply(thinks("A"), CALL), reply("ok")))
+    one = goes_on(post(api, body(model="claude-opus-5-5", max_tokens=500)))
+    assert post(api, body(GO, one, DONE, max_tokens=500)).status == 200
+
+
+def test_what_is_refused_at_first_is_refused_after_a_request_like_it():
+    api = new_api()
+    assert post(api, body(GO)).status == 200
+    marked = {**GO, "cache_control": {"type": "ephemeral"}}
+    assert post(api, body(marked)).status == 400
+
+
+def test_a_mark_counts_for_nothing_whether_the_array_is_known_or_not():
+    marked = {
+        "role": "user",
+        "content": [{**GO["content"][0], "cache_control": {"type": "ephemeral"}}],
+    }
+    known, fresh = new_api(), new_api()
+    post(known, body(GO))
+    counts = [post(api, body(marked)).body["usage"] for api in (known, fresh)]
+    assert counts[0] == counts[1]

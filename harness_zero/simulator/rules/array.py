@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from harness_zero.messages import blocks
 from harness_zero.simulator.rule import Asked, Refusal, Rule, rule
+from harness_zero.simulator.signature import digest
 
 REPORTS = "public issue reports"
 
@@ -28,9 +29,8 @@ def no_empty_messages(asked: Asked, new: int) -> Iterator[Refusal]:
         message = asked.messages[at]
         if not message["content"] and not (at == last and message["role"] == "assistant"):
             said = "all messages must have non-empty content except for the optional final"
-            mend = (
-                f"Message {at} is empty; an empty reply is not appended, a nudge is a new message."
-            )
+            who = "Leave it out" if message["role"] == "user" else "An empty reply is not appended"
+            mend = f"Message {at} is empty. {who}; to nudge the model, send a message with words."
             yield Refusal(f"messages.{at}: {said} assistant message", mend)
 
 
@@ -51,7 +51,7 @@ def paused(asked: Asked) -> bool:
     """Whether the model was only paused, among tools that the server runs: then it may go on."""
     content = blocks(asked.messages[-1])
     served = any(block["type"] == "server_tool_use" for block in content)
-    return served or content in asked.served.paused
+    return served or digest(content) in asked.served.paused
 
 
 @rule(
@@ -64,6 +64,7 @@ def paused(asked: Asked) -> bool:
 def prefill_is_stripped(asked: Asked, new: int) -> Iterator[Refusal]:
     last = asked.messages[-1]
     words = blocks(last)[-1].get("text", "") if last["content"] else ""
+    words = words if isinstance(words, str) else ""
     if last["role"] == "assistant" and words != words.rstrip() and not paused(asked):
         said = "messages: final assistant content cannot end with trailing whitespace"
         yield Refusal(said, "Strip the words that you put into the model's mouth.")

@@ -10,7 +10,12 @@ from harness_zero.simulator.rule import Asked, Part, Refusal, is_blank, rule
 SDK = "anthropic SDK 2.10.0, types of messages and blocks"
 ROLES = ("user", "assistant", "system")
 ID = re.compile(r"^[a-zA-Z0-9_-]+$")
-TYPES = {
+RESULTS = {  # of tools that the server runs
+    "web_search_tool_result", "web_fetch_tool_result", "code_execution_tool_result",
+    "bash_code_execution_tool_result", "text_editor_code_execution_tool_result",
+    "tool_search_tool_result", "advisor_tool_result", "mcp_tool_result",
+}  # fmt: skip
+TYPES = RESULTS | {
     "text", "image", "document", "search_result", "thinking", "redacted_thinking", "tool_use",
     "tool_result", "server_tool_use", "mcp_tool_use", "container_upload", "compaction", "fallback",
     "tool_addition", "tool_removal", "tool_reference",
@@ -21,8 +26,19 @@ FIELDS = {
     "tool_result": ("tool_use_id",),
     "thinking": ("thinking", "signature"),
     "redacted_thinking": ("data",),
+    "server_tool_use": ("id", "name", "input"),
+    "image": ("source",),
+    "document": ("source",),
+}
+MORE: dict[str, tuple[str, ...]] = {  # what else may stand there
+    "text": ("cache_control", "citations"),
+    "tool_use": ("cache_control", "caller", "toolset_name"),
+    "tool_result": ("cache_control", "content", "is_error", "toolset_name"),
+    "thinking": (),
+    "redacted_thinking": (),
 }
 TEXTS = ("text", "id", "name", "tool_use_id", "thinking", "signature", "data")
+THE_MODELS = ("tool_use", "thinking", "redacted_thinking", "server_tool_use", *RESULTS)
 INSIDE = ("text", "image", "document", "search_result", "tool_reference")  # a result
 
 
@@ -56,7 +72,7 @@ def block_is_whole(asked: Asked, part: Part, role: str) -> Iterator[Refusal]:
         yield Refusal(f"{path}: {what}", f"{where} is no content block: {brief(block)}.")
         return
     kind = block["type"]
-    if not known(kind) and kind not in asked.served.kinds:
+    if kind not in TYPES | asked.served.kinds:
         said = f"Input tag '{kind}' found using 'type' does not match any of the expected tags"
         yield Refusal(f"{part.path}: {said}", f"{where} has a type that the API does not know.")
     for name in FIELDS.get(kind, ()):
@@ -67,9 +83,21 @@ def block_is_whole(asked: Asked, part: Part, role: str) -> Iterator[Refusal]:
             yield Refusal(said, f"{where} has {brief(block[name])} for {name}; it is a text.")
 
 
-def known(kind: str) -> bool:
-    """Whether the API knows a block type; what its own tools bring back ends alike."""
-    return kind in TYPES or kind.endswith("_tool_result")
+@rule(
+    "a block holds no fields but its own",
+    "block",
+    "anthropics/claude-code#4378; fields of anthropic SDK 2.14.0",
+    "2025-07-25",
+    "reported",
+)
+def no_fields_more(asked: Asked, part: Part, role: str) -> Iterator[Refusal]:
+    kind = part.block["type"]
+    if kind not in MORE:
+        return
+    for name in sorted(part.block.keys() - {"type", *FIELDS[kind], *MORE[kind]}):
+        mend = f"Block {part.index} of message {part.at} holds {brief(name)}, which no {kind} has"
+        said = f"{part.path}.{kind}.{name}: Extra inputs are not permitted"
+        yield Refusal(said, f"{mend}; keep it to yourself.")
 
 
 @rule(
@@ -88,7 +116,7 @@ def input_is_an_object(asked: Asked, part: Part, role: str) -> Iterator[Refusal]
 
 @rule("a call's id has letters, digits, - and _", "block", "HKUDS/nanobot#4356", "2026", "reported")
 def id_is_plain(asked: Asked, part: Part, role: str) -> Iterator[Refusal]:
-    if part.block["type"] == "tool_use" and not ID.match(part.block["id"]):
+    if part.block["type"] == "tool_use" and not ID.fullmatch(part.block["id"]):
         said = f"{part.path}.tool_use.id: String should match pattern '{ID.pattern}'"
         yield Refusal(said, f"The call in message {part.at} has the id {brief(part.block['id'])}.")
 
@@ -112,6 +140,11 @@ def result_is_readable(asked: Asked, part: Part, role: str) -> Iterator[Refusal]
         if not isinstance(inner, dict) or inner.get("type") not in INSIDE:
             said = f"{part.path}.tool_result.content.{index}: Input should be a content block"
             yield Refusal(said, f"{where} holds {brief(inner)}; it may hold {', '.join(INSIDE)}.")
+        elif inner["type"] == "text" and not isinstance(inner.get("text"), str):
+            said = (
+                f"{part.path}.tool_result.content.{index}.text.text: Input should be a valid string"
+            )
+            yield Refusal(said, f"{where} holds {brief(inner.get('text'))} for a text.")
     if not isinstance(flag, bool):
         said = f"{part.path}.tool_result.is_error: Input should be a valid boolean"
         yield Refusal(said, f"{where} has {brief(flag)} for is_error; it is true or false.")
@@ -140,8 +173,8 @@ def text_says_something(asked: Asked, part: Part, role: str) -> Iterator[Refusal
     "ours",
 )
 def each_in_its_place(asked: Asked, part: Part, role: str) -> Iterator[Refusal]:
-    belongs = {"tool_use": "assistant", "thinking": "assistant", "tool_result": "user"}
     kind = part.block["type"]
+    belongs = {**dict.fromkeys(THE_MODELS, "assistant"), "tool_result": "user"}
     if belongs.get(kind, role) != role:
         said = f"{part.path}: `{kind}` blocks can only be in `{belongs[kind]}` messages"
         yield Refusal(said, f"Message {part.at} is of the {role}, and holds a {kind}.")
@@ -173,6 +206,7 @@ def only_there(asked: Asked, part: Part, role: str) -> Iterator[Refusal]:
 MESSAGE_RULES = (message_is_whole,)
 BLOCK_RULES = (
     block_is_whole,
+    no_fields_more,
     input_is_an_object,
     id_is_plain,
     result_is_readable,

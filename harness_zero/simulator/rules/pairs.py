@@ -11,13 +11,14 @@ MUST = "Each `tool_use` block must have a corresponding `tool_result` block in t
 
 def ids(parts: list[Part]) -> list[str]:
     """The ids of calls, or of the calls that results answer."""
-    return [part.block.get("id") or part.block["tool_use_id"] for part in parts]
+    name = {"tool_use": "id", "tool_result": "tool_use_id"}
+    return [part.block[name[part.block["type"]]] for part in parts]
 
 
 @rule("every call is answered in the next message, before any text", "pair", HANDLING)
 def every_call_is_answered(asked: Asked, group: Group, after: Group | None) -> Iterator[Refusal]:
     calls = group.of("tool_use")
-    leading = ids(leading_results(after or NONE))
+    leading = set(ids(leading_results(after or NONE)))
     if missing := [call for call in calls if call.block["id"] not in leading]:
         at, names = missing[0].at, ", ".join(ids(missing))
         found = "`tool_use` ids were found without `tool_result` blocks immediately after"
@@ -45,7 +46,7 @@ def leading_results(group: Group) -> list[Part]:
 def every_result_was_asked_for(
     asked: Asked, group: Group, after: Group | None
 ) -> Iterator[Refusal]:
-    calls = ids(group.of("tool_use"))
+    calls = set(ids(group.of("tool_use")))
     for result in (after or NONE).of("tool_result"):
         if (id := result.block["tool_use_id"]) not in calls:
             found = "unexpected `tool_use_id` found in `tool_result` blocks"
@@ -66,6 +67,24 @@ def one_result_each(asked: Asked, group: Group, after: Group | None) -> Iterator
             mend = f"Message {result.at} answers {id} twice; keep one of the results."
             yield Refusal(f"{result.path}: {found} with id: {id}", mend)
         seen.add(id)
+
+
+@rule(
+    "a tool that the server ran has its result in the same message",
+    "pair",
+    "public issue reports",
+    "2026-11-29",
+    "reported",
+)
+def served_tools_are_answered(asked: Asked, group: Group, after: Group | None) -> Iterator[Refusal]:
+    results = {str(part.block.get("tool_use_id")) for part in group.parts}
+    for call in group.of("server_tool_use") if after else ():
+        if (id := call.block["id"]) not in results:
+            name = call.block["name"]
+            found = f"`{name}` tool use with id `{id}` was found without a corresponding"
+            mend = f"Message {call.at} holds {id} of the server's tool {name} without its result"
+            said = f"messages.{call.at}: {found} `{name}_tool_result` block"
+            yield Refusal(said, f"{mend}: send it back as it came, with nothing after it.")
 
 
 INSIDE = "Claude documentation, system messages inside the conversation"
@@ -97,5 +116,6 @@ RULES = (
     every_result_was_asked_for,
     every_call_is_answered,
     one_result_each,
+    served_tools_are_answered,
     system_has_its_place,
 )

@@ -34,10 +34,13 @@ FIELDS: dict[str, Any] = {
     "workspace_id": str,
     "context_management": dict,
     "mcp_servers": list,
-    "betas": list,
     "thread": dict,
+    "compaction": dict,
+    "fallbacks": (str, list),
+    "billing_policy": (str, dict),
+    "fallback_credit_token": str,
 }
-NULLABLE = ("diagnostics", "container", "inference_geo", "thread")
+DEMANDED = ("model", "max_tokens", "messages")
 WORDS = {list: "list", dict: "dictionary", str: "string", int: "integer", bool: "boolean"}
 
 
@@ -63,10 +66,10 @@ def required(asked: Asked) -> Iterator[Refusal]:
 )
 def known_fields(asked: Asked) -> Iterator[Refusal]:
     for name, value in asked.body.items():
-        if name not in FIELDS:
-            mend = f"The API knows no field {name!r}; look for a slip in its name, or leave it out."
+        if name not in FIELDS or (asked.counting and name == "max_tokens"):
+            mend = f"The API knows no field {brief(name)} here; is it a slip? Else leave it out."
             yield Refusal(f"{name}: Extra inputs are not permitted", mend)
-        elif not fits(value, FIELDS[name]) and not (value is None and name in NULLABLE):
+        elif not fits(value, FIELDS[name]) and not (value is None and name not in DEMANDED):
             kinds = FIELDS[name] if isinstance(FIELDS[name], tuple) else (FIELDS[name],)
             wanted = WORDS.get(kinds[-1], "number")
             message = f"{name}: Input should be a valid {wanted}"
@@ -82,7 +85,7 @@ def fits(value: Any, kind: Any) -> bool:
 def model_exists(asked: Asked) -> Iterator[Refusal]:
     if not asked.model.name:
         name = asked.body["model"]
-        mend = f"There is no model {name!r}; GET /v1/models lists those that there are."
+        mend = f"There is no model {brief(name)}; GET /v1/models lists those that there are."
         yield Refusal(f"model: {name}", mend, 404)
 
 
@@ -100,11 +103,12 @@ def some_messages(asked: Asked) -> Iterator[Refusal]:
     "2026-11-29",
 )
 def max_tokens_fit(asked: Asked) -> Iterator[Refusal]:
-    asks, most = asked.body.get("max_tokens", 1), asked.model.longest
+    asks = asked.body.get("max_tokens", 1)
+    most = asked.model.longest or asked.model.window  # no reply is longer than the window
     if asks < 0:
         message = "max_tokens: Input should be greater than or equal to 0"
         yield Refusal(message, f"max_tokens is {asks}; give the longest reply that you want.")
-    elif most is not None and asks > most:
+    elif asks > most:
         limit = f"which is the maximum allowed number of output tokens for {asked.model.name}"
         mend = f"{asked.model.name} says {most} tokens at most; ask for no more."
         yield Refusal(f"max_tokens: {asks} > {most}, {limit}", mend)
@@ -132,11 +136,14 @@ def no_sampling(asked: Asked) -> Iterator[Refusal]:
 
 @rule("system is a text or text blocks, and none is blank", "request", SDK, wording="ours")
 def system_is_text(asked: Asked) -> Iterator[Refusal]:
-    system = asked.body.get("system", [])
+    system = asked.body.get("system") or []
     for index, block in enumerate([] if isinstance(system, str) else system):
-        if not (isinstance(block, dict) and block.get("type") == "text" and "text" in block):
+        if not (isinstance(block, dict) and block.get("type") == "text"):
             message = f"system.{index}: Input should be a valid text block"
             yield Refusal(message, f"Block {index} of system is no text block: {brief(block)}.")
+        elif not isinstance(block.get("text"), str):
+            message = f"system.{index}.text: Input should be a valid string"
+            yield Refusal(message, f"Block {index} of system has no text: {brief(block)}.")
         elif is_blank(block["text"]):
             message = "system: text content blocks must be non-empty"
             yield Refusal(message, f"Block {index} of system is blank; leave it out.")
@@ -150,12 +157,26 @@ def system_is_text(asked: Asked) -> Iterator[Refusal]:
     wording="ours",
 )
 def no_threads(asked: Asked) -> Iterator[Refusal]:
-    if asked.body.get("thread"):
+    if asked.body.get("thread") is not None:
         message = "thread: this request cannot be served as a thread"
         mend = (
             "This offline API keeps no threads; the SDK's tool runner sends all messages instead."
         )
         yield Refusal(message, mend, code="thread_unsupported_request")
+
+
+@rule(
+    "stop sequences are texts, and not blank",
+    "request",
+    SDK,
+    confidence="assumed",
+    wording="ours",
+)
+def stops_are_texts(asked: Asked) -> Iterator[Refusal]:
+    for index, sequence in enumerate(asked.body.get("stop_sequences") or ()):
+        if not isinstance(sequence, str) or is_blank(sequence):
+            message = f"stop_sequences.{index}: Input should be a valid string with a word in it"
+            yield Refusal(message, f"Stop sequence {index} is {brief(sequence)}.")
 
 
 THINKING = "Claude documentation, extended and adaptive thinking"
@@ -193,7 +214,10 @@ def thinking_budget(asked: Asked) -> Iterator[Refusal]:
     budget, most = thinking.get("budget_tokens"), asked.body.get("max_tokens")
     if thinking.get("type") != "enabled":
         return
-    if not isinstance(budget, int):
+    if budget is not None and not fits(budget, int):
+        message = "thinking.enabled.budget_tokens: Input should be a valid integer"
+        yield Refusal(message, f"The budget for thinking is {brief(budget)}; it is a whole number.")
+    elif budget is None:
         message = "thinking.enabled.budget_tokens: Field required"
         yield Refusal(message, "Thinking is enabled and has no budget_tokens.")
     elif budget < 1024:
@@ -214,6 +238,7 @@ RULES = (
     max_tokens_fit,
     no_sampling,
     system_is_text,
+    stops_are_texts,
     thinking_fits,
     thinking_budget,
 )

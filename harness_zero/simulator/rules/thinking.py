@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from harness_zero.messages import blocks, tool_uses
-from harness_zero.simulator.rule import Asked, Refusal, Rule, rule
-from harness_zero.simulator.signature import SEALED, is_thought, link, signed
+from harness_zero.messages import blocks, tool_results
+from harness_zero.simulator.rule import ALIKE, Asked, Refusal, Rule, rule
+from harness_zero.simulator.signature import apart, genuine, is_thought, link
 
 EXTENDED = "Claude documentation, extended thinking"
 UNCHANGED = (
@@ -15,13 +15,14 @@ UNCHANGED = (
 
 @rule("while tools are at work, thinking blocks come back as they were", "array", EXTENDED)
 def thoughts_come_back(asked: Asked, new: int) -> Iterator[Refusal]:
-    last = len(asked.messages) - 1
-    at = next((n for n in range(last, -1, -1) if asked.messages[n]["role"] == "assistant"), 0)
-    message = asked.messages[at]
-    for call in tool_uses(message):
-        given = asked.served.thoughts.get(call["id"])
-        if given is not None and [b for b in blocks(message) if is_thought(b)] != given:
-            mend = f"Message {at} had thinking blocks when it came, and now has others"
+    for at in range(len(asked.messages) - 1, new - 1, -1):
+        message = asked.messages[at]
+        if message["role"] == "user" and not tool_results(message):
+            return  # here the turn began; what was thought before may be left out
+        spoken, thought = apart(blocks(message))
+        given = asked.served.thoughts.get(spoken, []) if message["role"] == "assistant" else []
+        if 0 < len(given) < ALIKE and thought not in given:
+            mend = f"Message {at} had other thinking blocks when it came"
             said = f"messages.{at}.content.0: {UNCHANGED}"
             yield Refusal(said, f"{mend}: append the whole content of a reply, untouched.")
             return
@@ -37,8 +38,7 @@ def thoughts_are_signed(asked: Asked, new: int) -> Iterator[Refusal]:
     chain = asked.chain
     for at in range(new, len(asked.messages)):
         for index, block in enumerate(blocks(asked.messages[at])):
-            name = SEALED.get(block["type"])
-            if name and block.get(name) != signed(block, chain)[name]:
+            if is_thought(block) and not genuine(block, chain):
                 said = f"messages.{at}.content.{index}: Invalid `signature` in `thinking` block."
                 bound = f" {BOUND}" if asked.model.binds else ""
                 yield Refusal(f"{said}{bound}", MEND.format(at=at))

@@ -9,6 +9,7 @@ from harness_zero.messages import repeated
 from harness_zero.simulator.rule import Asked, Refusal, rule
 
 NAME = re.compile(r"^[a-zA-Z0-9_-]{1,128}$")
+SERVED = re.compile(r"[a-z_]+_\d{8}|mcp_toolset")  # web_search_20260209
 DEFINING = "Claude documentation, tool use"
 
 
@@ -30,7 +31,11 @@ def tools_are_whole(asked: Asked) -> Iterator[Refusal]:
             message = f"tools.{at}: Input should be a valid dictionary"
             yield Refusal(message, f"Tool {at} is no dict but {brief(tool)}.")
             continue
-        theirs = tool.get("type", "custom") != "custom"  # a tool that the server runs
+        kind = tool.get("type") or "custom"
+        theirs = kind != "custom"  # a tool that the server runs
+        if theirs and not (isinstance(kind, str) and SERVED.fullmatch(kind)):
+            message = f"tools.{at}: Input tag '{kind}' found using 'type' does not match any"
+            yield Refusal(message, f"Tool {at} has the type {brief(kind)}; yours need none.")
         for name in ("name",) if theirs else ("name", "input_schema"):
             if name not in tool:
                 message = f"tools.{at}.custom.{name}: Field required"
@@ -50,7 +55,7 @@ def tools_are_whole(asked: Asked) -> Iterator[Refusal]:
 )
 def tool_names(asked: Asked) -> Iterator[Refusal]:
     for at, tool in enumerate(offered(asked)):
-        if not isinstance(tool["name"], str) or not NAME.match(tool["name"]):
+        if not isinstance(tool["name"], str) or not NAME.fullmatch(tool["name"]):
             message = f"tools.{at}.custom.name: String should match pattern '{NAME.pattern}'"
             mend = "Letters, digits, - and _ only, 64 at most to be safe"
             yield Refusal(message, f"Tool {at} is called {brief(tool['name'])}. {mend}.")
