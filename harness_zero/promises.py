@@ -258,6 +258,22 @@ def a_brake_holds_before_the_tools_run_and_leaves_an_array_that_can_go_on(play: 
             raise Broken("each call answered 'not executed'", str(results_in(messages)), why)
 
 
+@since(2)
+def a_cap_is_passed_by_one_call_at_most(play: Play) -> None:
+    """It counts what all replies cost, and holds at the first that reaches it."""
+    for costs, speaks in (((0.5, 0.5), 2), ((0.75, 0.125, 2.0), 3), ((5.0,), 1)):
+        desk = Desk(*[asking(str(at), cost=usd) for at, usd in enumerate((*costs, 0.5, 0.5))])
+        desk.play(play, cap_usd=1.0)
+        if len(desk.sent) != speaks:
+            spent = sum(reply["cost_usd"] for reply in desk.replies)
+            prices = ", ".join(f"${usd:g}" for usd in costs)
+            raise Broken(
+                f"{speaks} replies under cap_usd=1.0, where replies cost {prices}, ...",
+                f"{len(desk.sent)} replies, ${spent:g} spent",
+                "a price is known after the call, so one call may pass the cap; no more are made",
+            )
+
+
 @since(3)
 def a_failing_tool_tells_the_model_and_the_run_goes_on(play: Play) -> None:
     """The error is the result, and says that it is one."""
