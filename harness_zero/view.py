@@ -24,9 +24,8 @@ def plain(system: str = "", tools: Sequence[dict[str, Any]] = ()) -> View:
 def last_answer(view: View) -> View:
     """In the last round that a limit allows, the model may call no tool: it has to use words.
 
-    The tools stay in the request. They are the first part of what a provider caches, and
-    calls that were made before refer to them. A turn that ends so is `finished` like any
-    other, which here says no more than that there was nothing else to do.
+    The tools stay in the request, since they are the first part of what a provider caches. The
+    turn ends as `finished` then: the model asked for nothing, since it could not.
     """
 
     def last(run: Run) -> Request:
