@@ -2,6 +2,7 @@
 
 from harness_zero.assembly import assemble
 from harness_zero.messages import array_fault, reply, tool_use
+from harness_zero.notebook import offline_api
 from harness_zero.policy import deadline, max_rounds
 from harness_zero.run import Run
 from harness_zero.tools import schemas
@@ -88,3 +89,11 @@ def test_a_request_without_tools_is_sent_as_it_stands():
 
     assemble(model, {}, brakes=[max_rounds(1)], view=last_answer(plain()))(Run("hello"))
     assert requests[0].keys() == {"messages"}
+
+
+def test_the_api_takes_a_request_that_allows_no_tool():
+    requests = []
+    api = offline_api(looking_for_ever(requests))
+    run = assemble(api, TOOLS, brakes=[max_rounds(2)], view=last_answer(WITH_TOOLS))(Run("where?"))
+    assert (run.label, run.text) == ("finished", "I found nothing so far.")
+    assert requests[1]["tool_choice"] == NO_TOOLS
