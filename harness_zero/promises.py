@@ -211,7 +211,7 @@ def every_array_that_is_sent_could_be_sent_to_the_api(play: Play) -> None:
 @since(2)
 def the_model_speaks_as_often_as_the_limit_says_at_most(play: Play) -> None:
     """A limit counts replies."""
-    desk = Desk(*[asking(str(n)) for n in range(9)])
+    desk = Desk(*[asking(str(n)) for n in range(9)], reply("done"))
     desk.play(play, max_rounds=3)
     if len(desk.sent) != 3:
         why = "a limit that is off by one is a limit nobody can reckon with"
@@ -245,17 +245,40 @@ def an_answer_in_the_last_round_counts(play: Play) -> None:
 @since(2)
 def a_brake_holds_before_the_tools_run_and_leaves_an_array_that_can_go_on(play: Play) -> None:
     """Rounds, money and time: every call is answered, none is made."""
-    for limits in ({"max_rounds": 1}, {"cap_usd": 0.5}, {"seconds": 60}):
-        desk = Desk(asking("a", "b", cost=0.5), reply("done"))
+    for limits in ({"max_rounds": 1}, {"cap_usd": 0.5}, {"seconds": 30}):
+        desk = Desk(asking("a", "b", cost=1.0), reply("done"))
         messages = desk.play(play, **limits)
         if desk.done:
+            held = f"under {limits}, where a reply costs $1 and takes 60 s by the clock given"
+            got = f"made {', '.join(desk.done)}; {len(desk.sent)} replies"
             why = "a brake that holds after the tools have run holds too late"
-            raise Broken(f"no call made under {limits}", f"made {', '.join(desk.done)}", why)
+            raise Broken(f"no call made {held}", got, why)
         if fault := request_fault(messages):
-            raise Broken("an array that can be sent", fault, "the user wants to go on tomorrow")
-        if not all(str(said).startswith("not executed") for said in results_in(messages).values()):
+            why = "the user wants to go on tomorrow"
+            raise Broken(f"an array that can be sent, after {limits}", fault, why)
+        told = results_in(messages[-1:], 0)
+        if len(told) != 2 or not all(
+            str(each).startswith("not executed") for each in told.values()
+        ):
             why = "the model must not guess that a call was made"
-            raise Broken("each call answered 'not executed'", str(results_in(messages)), why)
+            raise Broken(f"both calls answered 'not executed', after {limits}", str(told), why)
+
+
+@since(2)
+def a_cap_is_passed_by_one_call_at_most(play: Play) -> None:
+    """It counts what all replies cost, and holds at the first that reaches it."""
+    for costs, speaks in (((0.5, 0.5), 2), ((0.75, 0.125, 2.0), 3), ((5.0,), 1)):
+        script = [asking(str(at), cost=usd) for at, usd in enumerate((*costs, 0.5, 0.5))]
+        desk = Desk(*script, reply("done"))
+        desk.play(play, cap_usd=1.0)
+        if len(desk.sent) != speaks:
+            spent = sum(reply["cost_usd"] for reply in desk.replies)
+            prices = ", ".join(f"${usd:g}" for usd in costs)
+            raise Broken(
+                f"{speaks} replies under cap_usd=1.0, where replies cost {prices}, ...",
+                f"{len(desk.sent)} replies, ${spent:g} spent",
+                "a price is known after the call, so one call may pass the cap; no more are made",
+            )
 
 
 @since(3)

@@ -19,3 +19,19 @@ def plain(system: str = "", tools: Sequence[dict[str, Any]] = ()) -> View:
         return {**fixed, "messages": run.messages}
 
     return view
+
+
+def last_answer(view: View) -> View:
+    """In the last round that a limit allows, the model may call no tool: it has to use words.
+
+    The tools stay in the request, since they are the first part of what a provider caches. The
+    turn ends as `finished` then: the model asked for nothing, since it could not.
+    """
+
+    def last(run: Run) -> Request:
+        request = view(run)
+        if "tools" in request and run.rounds + 1 == run.limits.get("rounds"):
+            return {**request, "tool_choice": {"type": "none"}}
+        return request
+
+    return last

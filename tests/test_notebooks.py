@@ -76,6 +76,11 @@ def test_pictures_have_words_for_those_who_do_not_see_them(path):
 
 
 @every_notebook
+def test_two_amounts_in_dollars_do_not_become_a_formula(path):
+    assert formulas_by_accident(read(path)) == []
+
+
+@every_notebook
 def test_an_output_does_not_tell_which_machine_it_came_from(path):
     assert traces_of_a_machine(read(path)) == []
 
@@ -205,6 +210,12 @@ def wordless_pictures(notebook):
     return re.findall(r"!\[\s*\]\([^)]*\)", page) + images + unnamed + untitled
 
 
+def formulas_by_accident(notebook):
+    """JupyterLab and GitHub set what stands between two dollar signs as mathematics."""
+    said = [prose({"cells": [cell]}) for cell in notebook["cells"]]
+    return [found[0] for text in said for found in re.finditer(r"(?<!\\)\$[^$]*(?<!\\)\$", text)]
+
+
 def traces_of_a_machine(notebook):
     here = "|".join(re.escape(str(place)) for place in (ROOT, Path.home()) if place.parent != place)
     told = re.compile(f"{here}|{MACHINE}| at 0x[0-9a-f]+")
@@ -308,6 +319,7 @@ BREACHES = [
     (wordless_pictures, written(words('<img src="loop.svg" alt="">'))),
     (wordless_pictures, written(cell("1", page("<svg viewBox='0 0 1 1'><g/></svg>")))),
     (wordless_pictures, written(cell("1", drawn("flowchart LR\n  a --> b")))),
+    (formulas_by_accident, written(words("It cost $2.02 of $2.00."))),
     (traces_of_a_machine, written(cell("1", printed("/home/ann/course/x.py")))),
     (traces_of_a_machine, written(cell("1", printed("<function f at 0x7f00>")))),
     (traces_of_a_machine, written(cell("1", printed(f"in {ROOT}")))),

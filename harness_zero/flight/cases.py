@@ -5,7 +5,7 @@ A case that needs a part which is not there yet waits for it by name.
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import Any
 
@@ -21,6 +21,7 @@ class Told:
     flown: Flown
     messages: list[Message]
     sent: list[list[str]]  # each request, a line a message
+    usd: list[float] = field(default_factory=list)  # what each reply cost
 
     @property
     def made(self) -> int:
@@ -76,6 +77,11 @@ def one_message_in_order(told: Told) -> bool:
     """The results of a reply stand in the next message, in the order of the calls."""
     asked, answered = tool_uses(told.messages[1]), tool_results(told.messages[2])
     return [c["id"] for c in asked] == [r["tool_use_id"] for r in answered] and len(asked) == 3
+
+
+def passed_by_one_call(told: Told) -> bool:
+    """Up to the last reply the cap was not reached; a price is known after the call."""
+    return sum(told.usd[:-1]) < told.flown.limits["cap_usd"] <= sum(told.usd)
 
 
 def only_appended(told: Told) -> bool:
@@ -176,6 +182,13 @@ CASES = (
         waits="budget",
     ),
     Case(
+        "F2",
+        "a cap in money is passed by one call, and no more are made",
+        "spending/many-pages/calm#0",
+        "cost_cap",
+        holds=passed_by_one_call,
+    ),
+    Case(
         "G1",
         "the process dies between an effect and its record",
         "diligent/one-mail/lost-after@2#0",
@@ -205,15 +218,18 @@ def fly_case(case: Case) -> Told:
     """Fly a case and keep what it is judged by."""
     kept: list[list[Message]] = [[]]
     sent: list[list[str]] = []
+    usd: list[float] = []
 
     def keeping(model: Any, tools: Any, prompt: str, **limits: Any) -> Any:
         def speak(messages: list[Message]) -> Any:
             sent.append([json.dumps(message) for message in messages])
-            return model(messages)
+            reply = model(messages)
+            usd.append(reply["cost_usd"])
+            return reply
 
         given = pilot(case.harness).fly(speak, tools, prompt, **limits)
         kept[0] = given.messages if hasattr(given, "messages") else given[0]
         return given
 
     flown = fly(Pilot(case.id, keeping, frozenset(OFFERED), case.id), case.flight)
-    return Told(flown, kept[0], sent)
+    return Told(flown, kept[0], sent, usd)

@@ -10,11 +10,44 @@ ANY_ORDER = "The order in which a sentence names its ids tells nothing, so it is
 ANY_SIGN = "What stands between two ids in a sentence is free."
 BOTH_SIDES = "Twice or out of order: the ids at fault stand on both sides, and one is left."
 NOT_READ = "The id is named; what a sentence says of it is not read, or good ones would be refused."
+FREE_WORDS = "Why a brake holds is told in words of one's own; that it is told, a promise holds."
+LAST_ROUND = "The round in which the model answers is the last, so nobody asks how many there were."
+NOTHING_YET = "0 and 0.0 are both nothing spent."
 CAPITAL = "A capital letter means the same promise."
 
 EQUIVALENTS: dict[str, dict[str, str]] = {
     "wrong_sums": {'return "«d → D»", 2': CAPITAL},
     "late_results": {'return "«c → C»", 6': CAPITAL},
+    "third_turn": {'return "«c → C»", 9': CAPITAL},
+    "run_with_limit": {
+        "if not tool_uses(reply): ⇄ rounds += 1": LAST_ROUND,
+        'messages.append(close_calls(reply, "«max_rounds → XX»"))': FREE_WORDS,
+        'messages.append(close_calls(reply, "«max_rounds → XXmax_roundsXX»"))': FREE_WORDS,
+        'messages.append(close_calls(reply, "«max_rounds → MAX_ROUNDS»"))': FREE_WORDS,
+    },
+    "run_with_brakes": {
+        "messages, «rounds, spent → spent, rounds», began = [user(prompt)], 0, 0.0, clock()": (
+            NOTHING_YET
+        ),
+        "messages, rounds, spent, began = [user(prompt)], 0«, 0. → .0, »0, clock()": NOTHING_YET,
+        'messages.append(said(reply)) ⇄ rounds, spent = rounds + 1, spent + reply["cost_usd"]': (
+            "To count and to append do not know of each other, so either can come first."
+        ),
+        'rounds, spent = rounds + 1, spent + reply["cost_usd"] ⇄ if not tool_uses(reply):': (
+            LAST_ROUND
+        ),
+        'messages.append(close_calls(reply, "«a limit was reached → XX»"))': FREE_WORDS,
+        'messages.append(close_calls(reply, "«a limit was reached → XXa limit was reachedXX»"))': (
+            FREE_WORDS
+        ),
+        'messages.append(close_calls(reply, "«a limit was reached → A LIMIT WAS REACHED»"))': (
+            FREE_WORDS
+        ),
+    },
+    "affordable": {
+        "return max(«0, int(left_for_writing / written_usd) → "
+        "int(left_for_writing / written_usd), 0»)": "The larger of two is the same either way.",
+    },
     "pairing_fault": {
         'asked = [call["id"] for call in tool_uses(asking)] ⇄ answered = [result["tool_use_id"] '
         "for result in tool_results(answering)] if answering else []": (

@@ -5,14 +5,23 @@ from pathlib import Path
 import pytest
 
 import harness_zero
-from harness_zero.flight.cases import CASES, Case, Told, fly_case, only_appended
+from harness_zero.flight.cases import (
+    CASES,
+    Case,
+    Told,
+    fly_case,
+    only_appended,
+    passed_by_one_call,
+)
+from harness_zero.flight.fly import Flown
+from harness_zero.flight.pilots import LIMITS, pilot
 
 READY = [case for case in CASES if case.ready]
 WAITING = [case for case in CASES if not case.ready]
 
 
-def test_there_are_eighteen_cases_each_with_a_name_of_its_own():
-    assert len({case.id for case in CASES}) == 18
+def test_there_are_nineteen_cases_each_with_a_name_of_its_own():
+    assert len({case.id for case in CASES}) == 19
 
 
 @pytest.mark.parametrize("case", READY, ids=lambda case: f"{case.id}: {case.what}")
@@ -44,3 +53,11 @@ def test_without_a_detector_a_case_of_repetition_does_not_end_like_that(case):
 def test_a_request_that_does_not_begin_with_the_one_before_is_noticed():
     assert only_appended(Told(None, [], [["go"], ["go", "ok", "go on"]]))
     assert not only_appended(Told(None, [], [["at 12:00 go"], ["at 12:01 go", "ok"]]))
+
+
+@pytest.mark.parametrize(
+    ("usd", "holds"), [([1.5, 0.75], True), ([1.5, 0.25], False), ([1.5, 0.75, 0.01], False)]
+)
+def test_a_cap_that_is_not_reached_or_passed_by_two_calls_is_noticed(usd, holds):
+    flown = Flown("x", [], LIMITS, pilot(2))
+    assert passed_by_one_call(Told(flown, [], [], usd)) is holds
