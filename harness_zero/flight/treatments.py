@@ -45,13 +45,12 @@ def nearest(call: Block, tools: Tools) -> str:
     return near[0] if near and path not in there else ""
 
 
-def answering(answer: Answer) -> Pilot:
+def answering(answer: Answer, name: str = "") -> Pilot:
     """The loop of stages 2 and 3 with another way to answer a call, to be flown."""
-    ours = s3_error_as_data.run
+    ours, own = s3_error_as_data.run, getattr(answer, "__name__", "an answer")
     names = {**vars(s3_error_as_data), "answer": answer}
-    name = getattr(answer, "__name__", "an answer")
-    run = FunctionType(ours.__code__, names, name, ours.__defaults__)
-    return pilot_of(name, run, f"answering({name})")
+    run = FunctionType(ours.__code__, names, own, ours.__defaults__)
+    return pilot_of(name or own, run, f"answering({own})")
 
 
 def bare(harness: Any) -> Pilot:
@@ -92,7 +91,7 @@ CHECK = "Check every step of your plan. If one is not done, go on."
 TRIES, CHECKS = 3, 2
 
 
-def orchestrated(
+def smarter(
     model: Any,
     tools: Tools,
     prompt: str,

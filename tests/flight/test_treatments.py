@@ -7,7 +7,7 @@ from harness_zero.flight.fly import flight, fly
 from harness_zero.flight.names import Flight, named
 from harness_zero.flight.personas import PERSONAS
 from harness_zero.flight.pilots import patient
-from harness_zero.flight.treatments import answering, bare, guessed, orchestrated, swallowed
+from harness_zero.flight.treatments import answering, bare, guessed, smarter, swallowed
 from harness_zero.messages import tool_results
 from harness_zero.stages import s2_brakes, s3_error_as_data
 
@@ -18,7 +18,7 @@ TREATMENTS = {
     "silent fix": answering(guessed),
     "true error": 3,
 }
-LOOPS = {"bare": bare(3), "plain": 3, "bare smart": bare(orchestrated), "smart": orchestrated}
+LOOPS = {"bare": bare(3), "plain": 3, "bare smart": bare(smarter), "smart": smarter}
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +102,7 @@ def test_a_smarter_loop_costs_more(informed):
 
 
 def test_a_smarter_loop_sends_whole_arrays_and_leaves_them_broken_no_more_often_than_ours():
-    smart, ours = fly(orchestrated, 0), fly(3, 0)
+    smart, ours = fly(smarter, 0), fly(3, 0)
     assert not any(outcome.refused for outcome in smart)
     assert sum(bool(o.leftover) for o in smart) <= sum(bool(o.leftover) for o in ours)
 
