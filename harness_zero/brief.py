@@ -1,4 +1,4 @@
-"""Values in a sentence: the beginning, with dots where something is left out."""
+"""Values and texts cut short: what is left out is never left out in silence."""
 
 from collections.abc import Callable
 from typing import Any
@@ -21,3 +21,15 @@ def told_by(tell: Callable[[Any], str], value: Any) -> str:
 def cut(text: str, longest: int) -> str:
     """A text, or its beginning and three dots."""
     return text if len(text) <= longest else f"{text[:longest]}..."
+
+
+def excerpt(text: str, limit: int) -> str:
+    """A text, or so many characters of it: its beginning, its end, and what is missing between."""
+    front = limit // 2
+    back = len(text) - (limit - front)
+    return text if len(text) <= limit else f"{text[:front]}{gap(back - front)}{text[back:]}"
+
+
+def gap(characters: int) -> str:
+    """The line that stands where so many characters were cut."""
+    return f"\n[... {characters:,} characters cut ...]\n"

@@ -14,6 +14,8 @@ from threading import Thread
 from time import monotonic
 from typing import IO
 
+from harness_zero.brief import gap
+
 Process = subprocess.Popen[bytes]
 
 ALL_ENDED = "everything it had started was ended"
@@ -169,5 +171,4 @@ class Excerpt:
     def __str__(self) -> str:
         """What was kept, with a line in the middle that says how much was not."""
         cut = self.length - len(self.head) - len(self.tail)
-        gap = f"\n[... {cut:,} characters cut ...]\n" if cut else ""
-        return f"{self.head}{gap}{self.tail}"
+        return f"{self.head}{gap(cut) if cut else ''}{self.tail}"

@@ -1,11 +1,15 @@
 """A toolbox: plain functions lifted to the tool port, their failures turned into data."""
 
+import json
 from collections.abc import Callable, Mapping
 from inspect import Parameter, signature
 from typing import Any
 
+from harness_zero.brief import brief, excerpt, told_by
 from harness_zero.messages import Block, tool_result
 from harness_zero.ports import Tool
+
+LONGEST = 100_000  # characters of one result
 
 
 def toolbox(functions: Mapping[str, Callable[..., Any]]) -> Tool:
@@ -22,17 +26,29 @@ def toolbox(functions: Mapping[str, Callable[..., Any]]) -> Tool:
         try:
             output = function(**call["input"])
         except TypeError as error:  # of the call itself, or from inside the function
-            return failed(call, input_fault(function, call["input"]) or f"TypeError: {error}")
+            return failed(call, input_fault(function, call["input"]) or told(error))
         except Exception as error:
-            return failed(call, f"{type(error).__name__}: {error}")
-        return tool_result(call["id"], str(output))
+            return failed(call, told(error))
+        return tool_result(call["id"], as_text(output))
 
     return tool
 
 
 def failed(call: Block, why: str) -> Block:
     """The result of a call that went wrong."""
-    return tool_result(call["id"], why, is_error=True)
+    return tool_result(call["id"], excerpt(why, LONGEST), is_error=True)
+
+
+def told(error: Exception) -> str:
+    """What a model reads of an exception: its kind and its words."""
+    return f"{type(error).__name__}: {told_by(str, error)}"
+
+
+def as_text(output: Any) -> str:
+    """What a model reads of an output: all of it, or how much is missing; of bytes their number."""
+    if isinstance(output, bytes | bytearray):
+        return f"binary output of {len(output):,} bytes; it is not shown"
+    return excerpt(told_by(str, output), LONGEST)
 
 
 def input_fault(function: Callable[..., Any], input: Any) -> str | None:
@@ -56,3 +72,20 @@ def is_required(parameter: Parameter) -> bool:
     """Whether a parameter has to be given."""
     many = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
     return parameter.default is Parameter.empty and parameter.kind not in many
+
+
+def arguments(written: str) -> dict[str, Any]:
+    """The arguments that a model wrote as JSON; a ValueError says where they break.
+
+    Nothing is mended: what would be called then is nothing that the model asked for.
+    """
+    try:
+        given = json.loads(written)
+    except json.JSONDecodeError as error:
+        good = written[: error.pos].rstrip(" \t\r\n,")  # Python's versions differ at a last comma
+        rest = written[len(good) :].lstrip(" \t\r\n")
+        comes = f"comes {brief(rest, 60)}" if rest else "nothing comes"
+        raise ValueError(f"the arguments are no JSON: after {good[-60:]!r} {comes}") from None
+    if not isinstance(given, dict):
+        raise ValueError(f"the arguments are no JSON object but {brief(given)}")
+    return given

@@ -64,7 +64,7 @@ def test_the_core_imports_nothing_that_stands_outside_of_it(path):
         ("policy", {"faults", "labels", "messages", "ports", "run"}),
         ("view", {"ports", "run"}),
         ("loop", {"labels", "messages", "ports", "run"}),
-        ("toolbox", {"messages", "ports"}),
+        ("toolbox", {"brief", "messages", "ports"}),
         ("prefix", {"brief", "messages"}),
         ("keys", set()),
     ],

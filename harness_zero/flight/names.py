@@ -18,6 +18,7 @@ from harness_zero.flight.worlds.login_bug import login_bug
 from harness_zero.flight.worlds.lost_config import lost_config
 from harness_zero.flight.worlds.many_files import many_files
 from harness_zero.flight.worlds.many_pages import many_pages
+from harness_zero.flight.worlds.moved_config import moved_config
 from harness_zero.flight.worlds.murky_bug import murky_bug
 from harness_zero.flight.worlds.one_mail import one_mail
 from harness_zero.flight.worlds.shelves import shelves
@@ -37,7 +38,8 @@ SMALL: dict[str, World] = {  # in memory; new ones are added at the end: blocks 
         locked,
     )
 }
-WORLDS: dict[str, World] = {**SMALL, **REAL}
+BESIDE: dict[str, World] = {"moved-config": moved_config}  # in memory too, and in no block
+WORLDS: dict[str, World] = {**SMALL, **BESIDE, **REAL}
 FAULTY = [name for name in FAULTS if name != "calm"]
 DEAL = 2 * len(FAULTY)
 SHAPE = re.compile(r"([^/\s]+)/([^/\s]+)/([^/@#\s]+)(?:@(\d+))?#(\d+)")

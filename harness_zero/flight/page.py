@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from harness_zero.flight.fly import Flown, fly
-from harness_zero.flight.names import FAULTS, SMALL, WORLDS, named
+from harness_zero.flight.names import BESIDE, FAULTS, SMALL, WORLDS, named
 from harness_zero.flight.outcome import KINDS
 from harness_zero.flight.personas import PERSONAS
 from harness_zero.flight.table import MIX, table
+from harness_zero.flight.worlds.folder import REAL
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "flights.md"
 HARNESSES = (1, 2, 3, 4, 5, "library")
@@ -41,6 +42,7 @@ NEEDS = {
     "many-pages": "limits that leave room for healthy work (02)",
     "shelves": "results by id, in one message (01)",
     "locked": "errors as data (03) and an honest end (04): it cannot be done",
+    "moved-config": "true errors (03): a guess by the name reads a stale file",
     "login": "a loop (01)",
     "cart": "a loop (01) that makes all calls of a reply",
     "calm": "nothing",
@@ -96,10 +98,17 @@ def sections(flown: list[Flown]) -> Iterator[str]:
     small = {name: world for name, world in WORLDS.items() if name in SMALL}
     yield from part("Personas", "persona", PERSONAS, flown)
     yield from part("Worlds", "world", small, flown)
+    yield "\n## Worlds of a chapter\n\nFlown by name only, so that blocks stay as they are."
+    yield from listed(BESIDE)
     yield "\n## Worlds with real commands\n\nFlown by name only: a block would take too long."
-    for name in (name for name in WORLDS if name not in SMALL):
-        yield f"\n### {name}\n\n{getdoc(WORLDS[name])}\nNeeds: {NEEDS[name]}."
+    yield from listed(REAL)
     yield from part("Faults", "fault", FAULTS, flown)
+
+
+def listed(worlds: Mapping[str, Any]) -> Iterator[str]:
+    """The sections of worlds that no block holds."""
+    for name, world in worlds.items():
+        yield f"\n### {name}\n\n{getdoc(world)}\nNeeds: {NEEDS[name]}."
 
 
 def part(title: str, kind: str, members: Mapping[str, Any], flown: list[Flown]) -> Iterator[str]:

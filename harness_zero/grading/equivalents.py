@@ -7,15 +7,31 @@ here; it gets a promise that catches it.
 NEXT = "The sentences after it name an id at fault too: the last one names all ids of both sides."
 ONE_IS_ENOUGH = "One id at fault is enough to go by, here or in the last sentence, which names all."
 ANY_ORDER = "The order in which a sentence names its ids tells nothing, so it is free."
-ANY_SIGN = "What stands between two ids in a sentence is free."
+ANY_SIGN = "What stands between two names or ids in a sentence is free."
 BOTH_SIDES = "Twice or out of order: the ids at fault stand on both sides, and one is left."
 NOT_READ = "The id is named; what a sentence says of it is not read, or good ones would be refused."
 FREE_WORDS = "Why a brake holds is told in words of one's own; that it is told, a promise holds."
 LAST_ROUND = "The round in which the model answers is the last, so nobody asks how many there were."
 NOTHING_YET = "0 and 0.0 are both nothing spent."
+NOT_MADE_OF = "Neither line is made of the other, so either can come first."
 CAPITAL = "A capital letter means the same promise."
 
 EQUIVALENTS: dict[str, dict[str, str]] = {
+    "report": {
+        'return tool_result(call["id"], f"{type(error).__name__}: {error}", '
+        'is_error=«True → "XX"»)': "For whatever is true, tool_result marks the block with True."
+    },
+    "excerpt": {"if missing <= 0: ⇄ front = limit // 2": NOT_MADE_OF},
+    "answer_or_report": {
+        "raise LookupError(f\"no tool named {call['name']!r}; "
+        "there are {'«,  → XX, XX»'.join(tools)}\")": ANY_SIGN
+    },
+    "read_file": {
+        'if path in files: ⇄ names = ", ".join([*files][:20])': NOT_MADE_OF,
+        'names = ", ".join([*files][:20]) ⇄ '
+        'more = f", and {len(files) - 20} more" if len(files) > 20 else ""': NOT_MADE_OF,
+    },
+    "cheap_tea": {'return "«b → B»", 6': CAPITAL},
     "wrong_sums": {'return "«d → D»", 2': CAPITAL},
     "late_results": {'return "«c → C»", 6': CAPITAL},
     "third_turn": {'return "«c → C»", 9': CAPITAL},

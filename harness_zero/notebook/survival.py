@@ -35,6 +35,8 @@ NAMED, OPENED = 20, 3  # flights that are named at once, and those that can be u
 TONES = {"good": 2, "honest": 2, "doubtful": 3, "bad": 5}  # how many kinds of ending, in order
 TONE = dict(zip(KINDS, [tone for tone, times in TONES.items() for _ in range(times)], strict=True))
 
+HOLE = "not done yet: "  # what every flight of an unfilled harness says
+
 Show = Callable[[Survival], tuple[str, str]]
 
 
@@ -51,8 +53,16 @@ def survival(before: Any, after: Any, show: str = "outcomes", flights: Any = ran
         raise NoSuchFigure(f"survival shows {' or '.join(FIGURES)}; this is {show!r:.80}")
     flights = flights if isinstance(flights, int | str) else [*flights]
     sides = [each if isinstance(each, Flown) else fly(each, flights) for each in (before, after)]
+    if undone := next(filter(None, map(not_done, sides)), ""):
+        return Shown(undone, f"<p>{escape(undone)}</p>")
     words, page = FIGURES[show](compare(*sides))
     return Shown(words, f'<style>{stylesheet()}</style><div class="hz-survival">{page}</div>')
+
+
+def not_done(flown: Flown) -> str:
+    """Where the hole is, if a harness with a hole in it was flown; else nothing."""
+    broke = flown[0].broke
+    return broke[broke.index(HOLE) :] + "." if HOLE in broke else ""
 
 
 @cache
