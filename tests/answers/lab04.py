@@ -451,7 +451,7 @@ WRONG = {
         ),
         "a cut has its calls made": (
             loop(closed=lambda reply, label: [act(reply, NOTES)] if tool_uses(reply) else []),
-            "each call answered 'not executed'",
+            "the model must not guess that a call was made",
         ),
         "an empty message": (loop(remember=lambda reply: [said(reply)]), "has no content"),
         "an empty reply is finished": (
