@@ -32,6 +32,20 @@ RUN = """def run(model, tools, prompt):
         messages.append(act(reply, tools))
 """
 SOURCES = {"answer": ANSWER, "act": ACT, "run": RUN}
+WRAPPED = {  # the other pieces, made of ours
+    "pairing_fault": """from harness_zero.messages import pairing_fault as ours
+
+
+def pairing_fault(asking, answering):
+    return ours(asking, answering)
+""",
+    "ending": """from harness_zero.policy import ending as ours
+
+
+def ending(reply):
+    return ours(reply)
+""",
+}
 ACT_TAKEN = "my_harness/act.py is yours now. It uses the package's answer (borrowed)."
 IMPORTS = "from harness_zero.messages import tool_uses, user"
 
@@ -96,20 +110,8 @@ def test_a_borrowed_loop_works_around_a_piece_of_theirs(copy):
 
 
 def test_when_every_piece_is_theirs_nothing_is_borrowed(copy):
-    taken(
-        copy,
-        "pairing_fault",
-        "from harness_zero.messages import pairing_fault as ours\n\n\n"
-        "def pairing_fault(asking, answering):\n    return ours(asking, answering)\n",
-    )
-    taken(
-        copy,
-        "ending",
-        "from harness_zero.policy import ending as our_ending\n\n\n"
-        "def ending(reply):\n    return our_ending(reply)\n",
-    )
-    for name in SOURCES:
-        taken(copy, name)
+    for name, source in (SOURCES | WRAPPED).items():
+        taken(copy, name, source)
     assert "borrowed" not in (copy / "my_harness/__init__.py").read_text().partition('"""\n')[2]
     assert {*owned(copy)} == {*makers()}
     assert ask_for_a_sum(load(copy))[-1]["content"][0]["text"] == "5"
@@ -224,7 +226,7 @@ def test_run_mine_says_whose_the_pieces_are_and_repairs_a_project(copy, tmp_path
     command = ["run", "--mine", "fix it", "--project", "login", "--workspace", str(tmp_path / "w")]
     result = CliRunner().invoke(main, command)
     assert "my_harness: yours: act\n" in result.output
-    assert "my_harness: borrowed: answer, run, pairing_fault, ending\n" in result.output
+    assert "my_harness: borrowed: answer, run, pairing_fault" in result.output
     assert result.exit_code == 0 and "finished" in result.output
 
 
