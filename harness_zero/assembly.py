@@ -2,7 +2,7 @@
 
     policy   first_of( stop softened by what wraps it,  then the brakes,  then the detectors )
     view     what the model is sent, the tools' schemas included
-    model    scripted, recorded, real
+    model    scripted, recorded, real; what asks it again (more room) wraps it
     tool     toolbox( functions )
 
 What softens a stop wraps it: beside the stop it would never be heard, since an

@@ -249,8 +249,15 @@ def play(run: Callable, model: Speak, tools: Tools, prompt: str) -> Any:
         raise StillRunning(f"{error}{place(error)}; what should have ended it?") from None
     except Exception as error:
         raise RunLost(f"{type(error).__name__}: {error}{place(error)}") from error
-    print(f"     {counted(observed)}")
+    print(f"     {ended(result)}{counted(observed)}")
     return result
+
+
+def ended(given: Any) -> str:
+    """The label of what a run gave back, to stand before its counts; nothing if it has none."""
+    label = given[1] if isinstance(given, tuple) and len(given) == 2 else None
+    label = label or getattr(given, "label", None)
+    return f"{label}: " if isinstance(label, str) else ""
 
 
 def counted(observed: Watch) -> str:

@@ -51,6 +51,12 @@ def excerpt(output, limit):
 def close_calls(reply, why):
     return user(*[not_executed(call, why) for call in tool_uses(reply)])
 """,
+    "ending": """from harness_zero.policy import ending as ours
+
+
+def ending(reply):
+    return ours(reply)
+""",
 }
 ACT_TAKEN = "my_harness/act.py is yours now. It uses the package's answer (borrowed)."
 IMPORTS = "from harness_zero.messages import tool_uses, user"
@@ -89,7 +95,8 @@ def taken(copy, name, source=None, **more):
 
 def ask_for_a_sum(module):
     model = scripted(reply(tool_use("a", "add", x=2, y=3)), reply("5"))
-    return module.run(model, {"add": lambda x, y: x + y}, "2 + 3?")
+    given = module.run(model, {"add": lambda x, y: x + y}, "2 + 3?")
+    return given[0] if isinstance(given, tuple) else given
 
 
 def test_with_nothing_written_the_whole_harness_is_borrowed_and_works(copy):
@@ -101,7 +108,8 @@ def test_an_answer_that_passed_is_theirs_and_the_others_are_named_as_borrowed(co
     assert taken(copy, "act") == ACT_TAKEN
     page = (copy / "my_harness/__init__.py").read_text()
     assert "from .act import act  # yours" in page
-    assert 'run = borrowed("run", act=act, close_calls=close_calls)  # until lab 01' in page
+    line = 'run = borrowed("run", act=act, close_calls=close_calls, ending=ending)  # until lab 01'
+    assert line in page
     assert owned(copy) == {"act": EXERCISES["act"]}
 
 

@@ -11,6 +11,7 @@ from harness_zero.stages.s1_structural_stop import run
 from harness_zero.watch import (
     EndlessCalls,
     NotAnArray,
+    Recording,
     RunLost,
     Watch,
     printable,
@@ -34,6 +35,12 @@ def test_a_run_is_printed_as_it_happens(capsys):
         "  2  It is 5.",
         "     2 rounds, 1 tool call",
     ]
+
+
+@pytest.mark.parametrize("given", [([], "max_rounds"), Recording([], [], "max_rounds")])
+def test_a_label_is_printed_with_the_counts(capsys, given):
+    watch(lambda model, tools, prompt: given, scripted(), {}, "go")
+    assert capsys.readouterr().out.splitlines()[-1] == "     max_rounds: 0 rounds, 0 tool calls"
 
 
 def test_watching_changes_nothing_in_the_array():

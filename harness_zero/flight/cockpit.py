@@ -15,7 +15,7 @@ from harness_zero.flight.faults import FAULTS, IN_MODEL, Clock, calm
 from harness_zero.flight.names import Flight
 from harness_zero.flight.personas import PERSONAS
 from harness_zero.flight.seen import Call, Reader
-from harness_zero.flight.steps import DONE, GAVE_UP, Step, as_reply, priced
+from harness_zero.flight.steps import DONE, GAVE_UP, LONGEST, TOKEN, Step, as_reply, priced
 from harness_zero.loop import ModelFailed
 from harness_zero.messages import Message, Reply, said, tool_uses
 from harness_zero.patience import Alarm
@@ -44,6 +44,12 @@ def is_step(step: Any) -> bool:
     )
 
 
+def room_in(request: Any) -> int:
+    """How many characters the reply may have: a request can say so, in tokens."""
+    asked = request.get("max_tokens") if isinstance(request, dict) else None
+    return asked * TOKEN if isinstance(asked, int) else LONGEST
+
+
 class Cockpit:
     """One flight, from inside: give `model` and `tools` to a harness, then ask what happened."""
 
@@ -59,6 +65,7 @@ class Cockpit:
             self.in_model, self.in_tools = self.in_tools, self.in_model
         self.alarm: Alarm | None = None  # rings when the harness is at work by itself too long
         self.attempts = self.acts = self.refused = 0
+        self.room = LONGEST  # characters of a reply
         self.spare = SPARE  # a harness may look around before it asks the model
         self.replies: list[Reply] = []
         self.messages: list[Message] = []  # as last sent
@@ -103,7 +110,7 @@ class Cockpit:
             self.refused += 1
             self.broken.append((self.rounds, f"the API refuses the request: {fault}"))
             raise ModelFailed(f"the API answered 400: {fault}")
-        self.messages = messages
+        self.messages, self.room = messages, room_in(request)
         self.clock.sleep(SECONDS["refusal"])
         reply = self.in_model(self.speak, self.attempts)
         return self.hand_over(reply)
@@ -120,7 +127,7 @@ class Cockpit:
             wants = "words, a reply, or a list of words and of calls such as ('read_file', {})"
             raise Misbuilt(f"in {self.flight} the next step is {wants}; it came as {brief(step)}")
         self.claim = claim(step)
-        return as_reply(step, self.ids)
+        return as_reply(step, self.ids, self.room)
 
     def hand_over(self, reply: Reply) -> Reply:
         """Note a reply, and price it by all that was read for it."""

@@ -14,11 +14,12 @@ Skill = Callable[[Seen, Luck], Step]  # the next sensible step in a world
 Persona = Callable[[Seen, Skill, Luck], Step]  # a manner over any skill
 
 DONE, GAVE_UP = "Done.", "I could not do it."  # the two claims that a model can end on
-LONGEST = 3_000  # characters of one reply
-USD = {"read": 3 / 4e6, "written": 15 / 4e6}  # a character, at four to a token
+LONGEST = 3_000  # characters of one reply, unless the request leaves it more room
+TOKEN = 4  # characters
+USD = {"read": 3e-6 / TOKEN, "written": 15e-6 / TOKEN}  # a character
 
 
-def as_reply(step: Step, ids: count) -> Reply:
+def as_reply(step: Step, ids: count, room: int = LONGEST) -> Reply:
     """The step as a reply, cut where the API would cut it."""
     if isinstance(step, dict):
         return step
@@ -27,12 +28,12 @@ def as_reply(step: Step, ids: count) -> Reply:
         text(part) if isinstance(part, str) else tool_use(f"call_{next(ids)}", part[0], **part[1])
         for part in parts
     ]
-    return cut(reply(*[block for block in content if block != text("")]), LONGEST)
+    return cut(reply(*[block for block in content if block != text("")]), room)
 
 
 def priced(said: Reply, read: int) -> Reply:
     """The reply with what it used and cost, at so many characters read."""
-    usage = {"input_tokens": read // 4, "output_tokens": size(said) // 4}
+    usage = {"input_tokens": read // TOKEN, "output_tokens": size(said) // TOKEN}
     cost = read * USD["read"] + size(said) * USD["written"]
     return {**said, "usage": usage, "cost_usd": round(cost, 9)}
 

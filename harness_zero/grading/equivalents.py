@@ -15,6 +15,16 @@ LAST_ROUND = "The round in which the model answers is the last, so nobody asks h
 NOTHING_YET = "0 and 0.0 are both nothing spent."
 NOT_MADE_OF = "Neither line is made of the other, so either can come first."
 CAPITAL = "A capital letter means the same promise."
+APART = "No reason is in two of the questions, so either can be asked first."
+ANY_PLACE = "Where a word stands in a tuple that is only searched is free."
+DEFAULTS = "The usual limits are given, and no promise says how large they are."
+NAMES = "Both are counted up from nothing; what they are called is free."
+NOTHING = "A sum of money may begin as a whole number."
+APPENDED = "Counting, naming and appending read the same reply, in any order."
+TWO_LIMITS = "Where two limits are reached at once, either may be told."
+COUNTED = "The count is read in the next round, and no earlier."
+WORDING = "What is said to the model is free, as long as something is."
+LATER = "What a reply cost is read only if another one is asked for."
 
 EQUIVALENTS: dict[str, dict[str, str]] = {
     "report": {
@@ -108,5 +118,51 @@ EQUIVALENTS: dict[str, dict[str, str]] = {
         'twice, or out of order"': ANY_SIGN,
         "return f\"asked for {', '.join(asked)}, answered {'«,  → XX, XX»'.join(answered)}: "
         'twice, or out of order"': ANY_SIGN,
+    },
+    "ending": {
+        'if reason == "tool_use": ⇄ if reason in ("end_turn", "stop_sequence"):': APART,
+        'if reason in ("end_turn", "stop_sequence"): ⇄ others = {': APART,
+        'if reason in ("«end_turn", "stop_sequence → stop_sequence", "end_turn»"):': ANY_PLACE,
+    },
+    "labelled": {
+        "def labelled(model, tools, prompt, max_rounds=«20 → 21», cap_usd=2.0, "
+        "seconds=600, clock=time.monotonic):": DEFAULTS,
+        "def labelled(model, tools, prompt, max_rounds=20, cap_usd=«2 → 3».0, "
+        "seconds=600, clock=time.monotonic):": DEFAULTS,
+        "def labelled(model, tools, prompt, max_rounds=20, cap_usd=2.0, seconds=«600 "
+        "→ 601», clock=time.monotonic):": DEFAULTS,
+        "messages, «rounds, spent → spent, rounds», began = [user(prompt)], 0, 0.0, clock()": NAMES,
+        "messages, rounds, spent, began = [user(prompt)], 0«, 0. → .0, »0, clock()": NOTHING,
+        'rounds, spent = rounds + 1, spent + reply["cost_usd"] ⇄ if '
+        'said(reply)["content"]:': APPENDED,
+        'if said(reply)["content"]: ⇄ label = ending(reply)': APPENDED,
+        "if not label and rounds >= max_rounds: ⇄ if not label and spent >= cap_usd:": TWO_LIMITS,
+        "if not label and spent >= cap_usd: ⇄ if not label and clock() - began >= "
+        "seconds:": TWO_LIMITS,
+    },
+    "false_finish": {
+        'return "«d → D»", 6': CAPITAL,
+    },
+    "patient_run": {
+        'label, calls = ending(reply), tool_uses(reply) ⇄ if said(reply)["content"]:': APPENDED,
+        'if label in ("«truncated", "empty_reply → empty_reply", "truncated»") and '
+        "lapses < patience:": ANY_PLACE,
+        'lapses += 1 ⇄ why = "the reply was cut off; ask for less at a time"': COUNTED,
+        'why = "«the reply was cut off; ask for less at a time → XXthe reply was cut '
+        'off; ask for less at a timeXX»"': WORDING,
+        'why = "«the reply was cut off; ask for less at a time → THE REPLY WAS CUT '
+        'OFF; ASK FOR LESS AT A TIME»"': WORDING,
+        'messages.append(close_calls(reply, why) if calls else user("«Please go on, '
+        'shorter. → XX»"))': WORDING,
+        'messages.append(close_calls(reply, why) if calls else user("«Please go on, '
+        'shorter. → XXPlease go on, shorter.XX»"))': WORDING,
+        'messages.append(close_calls(reply, why) if calls else user("«Please → '
+        'please» go on, shorter."))': WORDING,
+        'messages.append(close_calls(reply, why) if calls else user("«Please go on, '
+        'shorter → PLEASE GO ON, SHORTER»."))': WORDING,
+        "lapses = 0 ⇄ messages.append(act(reply, tools))": COUNTED,
+    },
+    "ask_larger": {
+        'if reply["stop_reason"] != "max_tokens": ⇄ spent = reply["cost_usd"]': LATER,
     },
 }

@@ -1,9 +1,9 @@
 """All labs of the course and their exercises, by name."""
 
-from harness_zero.grading import lab00, lab01, lab02, lab03
+from harness_zero.grading import lab00, lab01, lab02, lab03, lab04
 from harness_zero.grading.exercise import Exercise, Lab
 
-LABS: dict[str, Lab] = {module.LAB.name: module.LAB for module in (lab00, lab01, lab02, lab03)}
+LABS: dict[str, Lab] = {module.LAB.name: module.LAB for module in (lab00, lab01, lab02, lab03, lab04)}
 
 EXERCISES: dict[str, Exercise] = {
     exercise.name: exercise for lab in LABS.values() for exercise in lab.exercises
