@@ -3,7 +3,8 @@
 from harness_zero.grading import lab00, lab01, lab02, lab03, lab04
 from harness_zero.grading.exercise import Exercise, Lab
 
-LABS: dict[str, Lab] = {module.LAB.name: module.LAB for module in (lab00, lab01, lab02, lab03, lab04)}
+MODULES = (lab00, lab01, lab02, lab03, lab04)
+LABS: dict[str, Lab] = {module.LAB.name: module.LAB for module in MODULES}
 
 EXERCISES: dict[str, Exercise] = {
     exercise.name: exercise for lab in LABS.values() for exercise in lab.exercises
