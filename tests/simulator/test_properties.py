@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from offline import new_api, post
 
 from harness_zero.assembly import play
+from harness_zero.flight import fly
 from harness_zero.flight.controls import first_only
 from harness_zero.flight.faults import FAULTS
 from harness_zero.flight.fly import flight
@@ -28,6 +29,13 @@ NAMES = st.builds(
     | st.builds(lambda f, n: f"{f}@{n}", st.sampled_from(FAULTY), st.integers(1, 9)),
     st.integers(0, 10_000),
 )
+
+
+@pytest.fixture(autouse=True, scope="module")
+def a_patience_that_a_busy_machine_does_not_try():
+    kept, fly.PATIENCE = fly.PATIENCE, 60.0
+    yield
+    fly.PATIENCE = kept
 
 
 class RefusedByTheApi(BaseException):
