@@ -64,6 +64,7 @@ class Desk:
         self.sent: list[list[Message]] = []
         self.replies: list[Reply] = []
         self.given_back: list[Message] | None = None
+        self.misused: Broken | None = None  # a harness can turn what the model raises into a label
         self.script = scripted(*deepcopy(script))
         self.tools: dict[str, Callable[..., Any]] = {
             "note": self.note,
@@ -76,7 +77,8 @@ class Desk:
         """The next reply of the script; the request is kept."""
         if fault := list_fault(messages):
             why = "the model is a function from the list of all messages to a reply"
-            raise Broken("the model called with the list of messages", fault, why)
+            self.misused = Broken("the model called with the list of messages", fault, why)
+            raise self.misused
         self.sent.append(deepcopy(messages))
         spoken = self.script(messages)
         self.replies.append(deepcopy(spoken))
@@ -100,6 +102,8 @@ class Desk:
         if "seconds" in limits:
             limits["clock"] = self.clock
         given = play(self.model, self.tools, "go", **limits)
+        if self.misused:
+            raise self.misused
         messages, self.label = (
             given if isinstance(given, tuple) and len(given) == 2 else (given, None)
         )

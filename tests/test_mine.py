@@ -51,6 +51,30 @@ def excerpt(output, limit):
 def close_calls(reply, why):
     return user(*[not_executed(call, why) for call in tool_uses(reply)])
 """,
+    "structural_stop": """from harness_zero.policy import structural_stop as ours
+
+
+def structural_stop(run):
+    return ours(run)
+""",
+    "brakes": """from harness_zero.grading.lab05 import brakes as ours
+
+
+def brakes(max_rounds=20, cap_usd=2.0, seconds=600):
+    return ours(max_rounds, cap_usd, seconds)
+""",
+    "first_of": """from harness_zero.policy import first_of as ours
+
+
+def first_of(*policies):
+    return ours(*policies)
+""",
+    "until_end": """from harness_zero.grading.lab05 import until_end as ours
+
+
+def until_end(run, policy, view, model, tool):
+    return ours(run, policy, view, model, tool)
+""",
     "ending": """from harness_zero.policy import ending as ours
 
 
@@ -108,8 +132,9 @@ def test_an_answer_that_passed_is_theirs_and_the_others_are_named_as_borrowed(co
     assert taken(copy, "act") == ACT_TAKEN
     page = (copy / "my_harness/__init__.py").read_text()
     assert "from .act import act  # yours" in page
-    line = 'run = borrowed("run", act=act, close_calls=close_calls, ending=ending)  # until lab 01'
-    assert line in page
+    line = next(line for line in page.splitlines() if line.startswith("run = "))
+    assert line.startswith('run = borrowed("run", act=act, ')
+    assert line.endswith("  # until lab 01_structural_stop")
     assert owned(copy) == {"act": EXERCISES["act"]}
 
 

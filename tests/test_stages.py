@@ -10,8 +10,11 @@ import pytest
 
 from harness_zero.assembly import play
 from harness_zero.faults import SetupFault
+from harness_zero.messages import reply, tool_use
+from harness_zero.models.scripted import OutOfReplies, scripted
 from harness_zero.promises import PROMISES
 from harness_zero.stages import (
+    overgrown,
     s1_structural_stop,
     s2_brakes,
     s3_error_as_data,
@@ -68,3 +71,33 @@ def test_a_stage_runs_by_itself_and_repairs_a_project(draft):
     done = subprocess.run([sys.executable, "-m", draft.__name__], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "the tests pass: yes" in done.stdout
+
+
+@pytest.mark.parametrize("promise", [promise for since, promise in PROMISES if since <= 4])
+def test_the_loop_that_grew_keeps_what_stage_4_promises(promise):
+    promise(overgrown.run)
+
+
+LOOK = {"look": lambda: "2 failed"}
+
+
+def test_what_the_loop_that_grew_says_instead_jumps_over_its_brakes():
+    lazy = scripted(reply(tool_use("a", "look")), *[reply("Done.")] * 6)
+    with pytest.raises(OutOfReplies):
+        overgrown.run(lazy, LOOK, "go", max_rounds=3)
+
+
+def test_the_loop_that_grew_does_not_count_what_an_empty_reply_costs():
+    dear, asks = reply(cost=0.9), reply(tool_use("a", "look"), cost=0.1)
+    looked = []
+    tools = {"look": lambda: looked.append("here")}
+    overgrown.run(scripted(dear, dear, asks, reply("done")), tools, "go", cap_usd=1.0)
+    assert looked == ["here"]
+
+
+def test_the_loop_that_grew_gives_its_advice_once_a_call_is_made_twice():
+    twice = [reply(tool_use(id, "see")) for id in "ab"]
+    tools = {"see": lambda: "dark"}
+    messages, _ = overgrown.run(scripted(*twice, reply("done")), tools, "go")
+    assert messages[4]["content"][-1]["text"].startswith("You have just done that")
+    assert len(messages[2]["content"]) == 1

@@ -14,6 +14,7 @@ FREE_WORDS = "Why a brake holds is told in words of one's own; that it is told, 
 LAST_ROUND = "The round in which the model answers is the last, so nobody asks how many there were."
 NOTHING_YET = "0 and 0.0 are both nothing spent."
 NOT_MADE_OF = "Neither line is made of the other, so either can come first."
+AMONG_BRAKES = "Where two brakes hold at once, either may name itself."
 CAPITAL = "A capital letter means the same promise."
 APART = "No reason is in two of the questions, so either can be asked first."
 ANY_PLACE = "Where a word stands in a tuple that is only searched is free."
@@ -73,6 +74,23 @@ EQUIVALENTS: dict[str, dict[str, str]] = {
     "affordable": {
         "return max(«0, int(left_for_writing / written_usd) → "
         "int(left_for_writing / written_usd), 0»)": "The larger of two is the same either way.",
+    },
+    "brakes": {
+        "if run.rounds >= max_rounds: ⇄ if run.cost_usd >= cap_usd:": AMONG_BRAKES,
+        "if run.cost_usd >= cap_usd: ⇄ if run.elapsed >= seconds:": AMONG_BRAKES,
+        "«return None → pass»": "A function that has come to its end gives back None.",
+    },
+    "first_of": {
+        'return Say("«\\n\\n → XX\\n\\nXX»".join(spoken)) if spoken else None': (
+            "What stands between the words of two policies is free."
+        ),
+    },
+    "quiet_nudge": {'return "«d → D»", 4': CAPITAL},
+    "two_halves": {
+        "run = Run(prompt, clock) ⇄ policy = first_of(structural_stop, "
+        "brakes(max_rounds, cap_usd, seconds), *more)": (
+            "The policy is made without the run, so either can come first."
+        ),
     },
     "pairing_fault": {
         'asked = [call["id"] for call in tool_uses(asking)] ⇄ answered = [result["tool_use_id"] '
