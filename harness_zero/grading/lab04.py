@@ -1,13 +1,24 @@
 """Lab 04, termination labels: its exercises and what an answer to each one promises."""
 
+import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from typing import Any
 
 from harness_zero import promises
 from harness_zero.brief import brief
-from harness_zero.desk import Broken, Desk, Play, as_text, asking, kinds, note, results_in
+from harness_zero.desk import (
+    Broken,
+    Desk,
+    Play,
+    as_blocks,
+    as_text,
+    asking,
+    kinds,
+    note,
+    results_in,
+)
 from harness_zero.grading.diagnosis import (
     Case,
     every_call_is_answered_in_the_next_message,
@@ -32,7 +43,7 @@ from harness_zero.messages import (
     user,
     words,
 )
-from harness_zero.models.scripted import scripted
+from harness_zero.models.scripted import OutOfReplies, scripted
 from harness_zero.policy import ending
 from harness_zero.watch import Recording, record
 
@@ -41,6 +52,7 @@ Close = Callable[[Reply, str], Message]
 Ending = Callable[[Reply], str | None]
 Ask = Callable[[Callable, dict, tuple[int, ...]], Reply]
 
+EXITS = "each call is answered at every exit"
 HEARD_OF = ("end_turn", "stop_sequence", "max_tokens", "refusal", "model_context_window_exceeded")
 THINKING: Block = {"type": "thinking", "thinking": "", "signature": "x"}
 
@@ -87,14 +99,12 @@ def expect_ending(given: Ending, spoken: Reply, label: str | None, why: str) -> 
     """The function must give back this label for this reply, or None."""
     got = given(deepcopy(spoken))
     if got != label:
-        inside = ", ".join(block["type"] for block in spoken["content"]) or "no block"
-        told = f"a reply with {inside} and the stop_reason {spoken['stop_reason']!r}"
-        raise Broken(f"{label!s} for {told}", brief(got, 120), why, case_of(spoken))
+        raise Broken(f"{label!s} for {as_written(spoken)}", brief(got, 120), why)
 
 
-def case_of(spoken: Reply) -> list[Message]:
-    """The array in which this reply would stand."""
-    return [user("go"), *([said(spoken)] if said(spoken)["content"] else [])]
+def as_written(spoken: Reply) -> str:
+    """What an ending is read off, as one would write it: the blocks, and the stop_reason."""
+    return json.dumps({name: spoken[name] for name in ("content", "stop_reason")})
 
 
 def a_reply_that_asks_for_tools_goes_on(given: Ending) -> None:
@@ -107,7 +117,7 @@ def a_reply_that_asks_for_tools_goes_on(given: Ending) -> None:
 def a_reply_that_was_only_paused_goes_on(given: Ending) -> None:
     """The same array is sent again, whatever the reply holds so far."""
     why = "a tool on the API's side paused; the array is sent again, so this is no ending"
-    for spoken in (reply("Searching."), reply(), thinking("")):
+    for spoken in (reply("Searching."), reply(), thinking(""), asking("a")):
         expect_ending(given, ended(spoken, "pause_turn"), None, why)
 
 
@@ -151,11 +161,17 @@ def what_nobody_has_heard_of_is_unknown(given: Ending) -> None:
 
 
 def an_answer_that_says_nothing_is_empty(given: Ending) -> None:
-    """No block, blank text, or thoughts alone."""
+    """No block, blank text, or blocks of other kinds alone."""
     why = "nobody said that anything was done; a caller would show an empty answer"
     for reason in ("end_turn", "stop_sequence"):
-        for spoken in (reply(), reply(""), reply(" \n"), reply("", "\t"), thinking(reason)):
-            expect_ending(given, ended(spoken, reason), "empty_reply", why)
+        for told, spoken in (
+            ("it holds no block at all", reply()),
+            ("its text is blank", reply("")),
+            ("its text is blank", reply(" \n")),
+            ("both its texts are blank", reply("", "\t")),
+            ("blocks of other kinds, such as thinking, are no text", thinking(reason)),
+        ):
+            expect_ending(given, ended(spoken, reason), "empty_reply", f"{told}; {why}")
 
 
 def a_reason_that_contradicts_its_blocks_is_unknown(given: Ending) -> None:
@@ -168,13 +184,29 @@ def a_reason_that_contradicts_its_blocks_is_unknown(given: Ending) -> None:
             expect_ending(given, ended(spoken, reason), "unknown_stop", why)
 
 
+def the_reply_stays_as_it_is(given: Ending) -> None:
+    """Naming an ending only reads."""
+    for spoken in (reply("42"), asking("a"), ended(reply("Searching."), "pause_turn"), reply(" ")):
+        read = deepcopy(spoken)
+        given(read)
+        if read != spoken:
+            why = "the loop and the trace read it after you: reply[...] reads, pop takes away"
+            raise Broken(f"the reply as it was: {brief(spoken, 160)}", brief(read, 160), why)
+
+
+def it_keeps_what_the_loops_of_labs_01_and_02_promise(play: Play) -> None:
+    """Each promise of stages 1 and 2, in order."""
+    for promise in of_stage(1, 2):
+        promise(play)
+
+
 def the_label_comes_back_beside_the_messages(play: Play) -> None:
     """A pair: the messages, and one word."""
     desk = Desk(reply("42"))
     given = play(desk.model, desk.tools, "go")
     if not isinstance(given, tuple) or len(given) != 2 or not isinstance(given[0], list):
         why = "what was said and how it ended are two things: return messages, label"
-        raise Broken("the pair (messages, label)", brief(given, 120), why, case_of(reply("42")))
+        raise Broken("the pair (messages, label)", brief(given, 120), why)
     if any("finished" in words(message) for message in given[0]):
         why = "in the array the label would be read as something that somebody said"
         raise Broken("the label beside the messages alone", brief(given[0][-1], 120), why)
@@ -237,7 +269,7 @@ def no_reply_but_one_that_ended_to_call_tools_has_its_calls_made(play: Play) -> 
             why = "a call may be half of one; it can look whole and still lack an argument"
             raise Broken(f"no call made of a reply that ended with {reason!r}", got, why)
         if fault := request_fault(messages):
-            raise Broken("an array that can be sent", fault, "each call is answered at every exit")
+            raise Broken(f"an array that can be sent, after {desk.label}", fault, EXITS)
         if not all(str(each).startswith("not executed") for each in results_in(messages).values()):
             why = "the model must not guess that a call was made"
             raise Broken("each call answered 'not executed'", str(results_in(messages)), why)
@@ -245,15 +277,19 @@ def no_reply_but_one_that_ended_to_call_tools_has_its_calls_made(play: Play) -> 
 
 def an_empty_reply_never_enters_the_array(play: Play) -> None:
     """Neither as a message without content, nor as anything else."""
-    for spoken in (reply(), reply(" ")):
+    for told, spoken in (
+        ("without content", reply()),
+        ("whose text is blank (of it, said() keeps no block)", reply(" ")),
+    ):
         desk = Desk(asking("a"), spoken)
         messages = desk.play(play)
         if fault := array_fault(messages):
             why = "the API takes no message without content, so the session would be dead"
-            raise Broken("an array that can go on", fault, why)
+            raise Broken(f"an array that can go on, after a reply {told}", fault, why)
         if desk.label != "empty_reply" or len(messages) != 3:
+            expected = f"empty_reply, with the three messages before it, after a reply {told}"
             got = f"{desk.label} with {', '.join(kinds(messages))}"
-            raise Broken("empty_reply, with the three messages before it", got, "nothing was said")
+            raise Broken(expected, got, "nothing was said")
 
 
 def a_paused_turn_goes_on_with_the_same_array(play: Play) -> None:
@@ -296,74 +332,103 @@ def a_reply_that_contradicts_itself_ends_the_turn(play: Play) -> None:
 PATIENT = "a lapse is no reason to lose a run that a word could save"
 
 
-def said_after(desk: Desk, at: int) -> list[Message]:
-    """What was new in a request after the reply before it."""
-    before, after = desk.sent[at - 1], desk.sent[at]
-    kept = 1 if said(desk.replies[at - 1])["content"] else 0
-    return after[len(before) + kept :]
-
-
-def asked_again(play: Play, *script: Reply) -> Desk:
-    """A desk at which the first reply was a lapse and the model was asked again."""
+def asked_again(play: Play, *script: Reply) -> tuple[Desk, Message]:
+    """A desk at which the model was asked again after a lapse, and the message that was new."""
     desk = Desk(*script)
-    desk.play(play)
+    try:
+        desk.play(play)
+    except OutOfReplies:
+        said_anew(desk)  # the likelier fault
+        raise
     if len(desk.sent) < 2:
         raise Broken("the model asked again", f"the end, labelled {desk.label}", PATIENT)
-    if fault := request_fault(desk.sent[1]):
-        got = f"request 2, {fault}"
-        raise Broken("a request that the API takes", got, "it answers 400 to others")
-    return desk
+    return desk, said_anew(desk)
+
+
+def said_anew(desk: Desk) -> Message:
+    """The one message of the user's that the second request holds after the first and its reply."""
+    first, second, spoken = *desk.sent[:2], said(desk.replies[0])
+    known = [*first, spoken] if spoken["content"] else first
+    kept = "the cut reply in the array" if spoken["content"] else "the array as it was"
+    expected = f"{kept}, then one message of the user's"
+    got = ", ".join(kinds(second))
+    if as_blocks(second) == as_blocks(first):
+        why = "the model does not know that it was asked before, so it says the same"
+        raise Broken(expected, f"the same array again: {got}", why)
+    if as_blocks(second[: len(first)]) != as_blocks(first):
+        why = "the array is the model's only memory, and it is only ever appended to"
+        raise Broken(expected, f"another array: {got}", why)
+    if as_blocks(second[: len(known)]) != as_blocks(known):
+        why = "it was said, and without it the model does not know what it is to go on with"
+        raise Broken(expected, f"an array without the cut reply: {got}", why)
+    if fault := request_fault(second):
+        why = "the API refuses others with the HTTP error 400, and the run is lost"
+        raise Broken("a second request that the API takes", fault, why)
+    if set(desk.done) & {call["id"] for call in tool_uses(spoken)}:
+        why = "arguments that were cut off can look whole; close_calls answers without making"
+        raise Broken("no call of the cut reply made", f"made: {', '.join(desk.done)}", why)
+    if len(new := second[len(known) :]) != 1:
+        raise Broken(expected, f"{len(new)} messages: {', '.join(kinds(new))}", ONE)
+    return new[0]
+
+
+ONE = "one says all: words for the model stand in the results, or alone if there are none"
+
+
+def expect_words(new: Message, why: str) -> None:
+    """Where there was no call, the user says something."""
+    if new["role"] != "user" or not words(new).strip():
+        raise Broken("a message of the user's with words in it", kinds([new])[0], why)
+
+
+def expect_finished(desk: Desk) -> None:
+    """The second reply was the answer."""
+    if desk.label != "finished":
+        raise Broken("the label finished", str(desk.label), "the model went on and answered")
 
 
 def a_cut_call_is_answered_and_asked_for_anew(play: Play) -> None:
     """None of the calls is made; each is told that it was not; then the model speaks again."""
-    desk = asked_again(play, asking("a", "b", stop_reason="max_tokens"), asking("c"), reply("42"))
+    cut = asking("a", "b", stop_reason="max_tokens")
+    desk, new = asked_again(play, cut, asking("c"), reply("42"))
     if desk.done != ["c"]:
+        made = ", ".join(desk.done) or "none"
         why = "of a reply that was cut no call is made; of the next one all are"
-        raise Broken("the call c made, and no other", f"made: {', '.join(desk.done)}", why)
-    answers = results_in(desk.sent[1])
+        raise Broken("the call c made, and no other", f"made: {made}", why)
+    answers = results_in([new], 0)
     told = all(str(answer).startswith("not executed") for answer in answers.values())
     if [*answers] != ["a", "b"] or not told:
         raise Broken("a and b answered 'not executed'", str(answers), "the model reads what became")
-    if desk.label != "finished":
-        raise Broken("the label finished", str(desk.label), "the model went on and answered")
+    expect_finished(desk)
 
 
 def the_words_stand_in_the_results_and_not_behind_them(play: Play) -> None:
     """The message after a cut call holds its results alone."""
-    desk = asked_again(play, asking("a", stop_reason="max_tokens"), reply("42"))
-    new = said_after(desk, 1)
-    if len(new) != 1 or tool_results(new[0]) != blocks(new[0]):
+    _, new = asked_again(play, asking("a", stop_reason="max_tokens"), reply("42"))
+    if tool_results(new) != blocks(new):
         why = "text behind results teaches a model that the user speaks next: it answers nothing"
-        raise Broken("one message that holds results and nothing else", f"{kinds(new)}", why)
-    if len(str(as_text(tool_results(new[0])[0])).removeprefix("not executed:").split()) < 2:
-        got = str(as_text(tool_results(new[0])[0]))
-        raise Broken("a result that says why", got, "it can do better only if it knows what failed")
+        raise Broken("one message that holds results and nothing else", kinds([new])[0], why)
+    told = str(as_text(tool_results(new)[0]))
+    if len(told.removeprefix("not executed:").split()) < 2:
+        why = "it can do better only if it knows what failed"
+        raise Broken("a result that says why", told, why)
 
 
 def a_cut_answer_stays_and_the_model_is_told(play: Play) -> None:
     """What was said is kept; a message of the user's follows."""
-    desk = asked_again(play, reply("The port is 80", stop_reason="max_tokens"), reply("8080."))
-    new = said_after(desk, 1)
-    if desk.sent[1][1] != said(desk.replies[0]):
-        raise Broken("the cut reply in the array", kinds(desk.sent[1])[1], "it was said")
-    if [message["role"] for message in new] != ["user"] or not words(new[0]).strip():
-        why = "without a word of the user's nobody has asked for anything"
-        raise Broken("a message of the user's with words in it", f"{kinds(new)}", why)
-    if desk.label != "finished":
-        raise Broken("the label finished", str(desk.label), "the model went on and answered")
+    cut = reply("The port is 80", stop_reason="max_tokens")
+    desk, new = asked_again(play, cut, reply("8080."))
+    expect_words(new, "without a word of the user's nobody has asked for anything")
+    expect_finished(desk)
 
 
 def an_empty_reply_is_nudged_and_never_sent_back(play: Play) -> None:
     """A new message of the user's, in the place of nothing."""
     for spoken in (reply(), reply(" \n"), reply(stop_reason="max_tokens")):
-        desk = asked_again(play, spoken, reply("42"))
-        new = said_after(desk, 1)
-        if [message["role"] for message in new] != ["user"] or not words(new[0]).strip():
-            why = "the same array brings the same nothing, and an empty message is refused"
-            raise Broken("a new message of the user's with words in it", f"{kinds(new)}", why)
-        if desk.label != "finished":
-            raise Broken("the label finished", str(desk.label), "the model went on and answered")
+        desk, new = asked_again(play, spoken, reply("42"))
+        why = "the same array brings the same nothing, and an empty message is refused"
+        expect_words(new, why)
+        expect_finished(desk)
 
 
 LAPSES = {
@@ -380,23 +445,60 @@ def patience_has_an_end(play: Play) -> None:
             desk.play(lambda *given, more=more: play(*given, *more))
             if len(desk.sent) != replies or desk.label != label:
                 times = f"patience {more[0]}" if more else "the usual patience"
-                got = f"{len(desk.sent)} replies and the label {desk.label}"
+                got = f"{counted(len(desk.sent))} and the label {desk.label}"
                 why = "a model that lapses for ever is asked for ever, unless somebody counts"
-                raise Broken(f"{replies} replies with {times}, then {label}", got, why)
+                raise Broken(f"{counted(replies)} with {times}, then {label}", got, why)
             if fault := array_fault(desk.array()):
-                raise Broken("an array that can go on", fault, "each exit answers each call")
+                raise Broken(f"an array that can go on, after {label}", fault, EXITS)
+
+
+def lapses_of_both_kinds_share_one_count(play: Play) -> None:
+    """Cut, empty, cut: three lapses in a row."""
+    cut, empty = LAPSES.values()
+    for label, one, other in (("truncated", cut, empty), ("empty_reply", empty, cut)):
+        script = [one[0], other[1], one[2], other[3], one[4], other[5]]
+        desk = Desk(*script, reply("42"))
+        desk.play(play)
+        if desk.label != label or len(desk.sent) != 3:
+            kinds = "a cut one, an empty one" if one is cut else "an empty one, a cut one"
+            why = "whatever they are, they are lapses in a row: one number counts both kinds"
+            raise Broken(f"{label} after 3 replies: {kinds} and so on", played(desk), why)
+
+
+def a_pause_does_not_start_the_count_anew(play: Play) -> None:
+    """A lapse, a pause, a lapse, a pause, a lapse: nothing was done in between."""
+    pause = reply("Searching.", stop_reason="pause_turn")
+    for label, lapses in LAPSES.items():
+        desk = Desk(*[each for lapse in lapses for each in (lapse, pause)], reply("42"))
+        desk.play(play)
+        if desk.label != label or len(desk.sent) != 5:
+            why = (
+                "only a call that is made starts it: who lapses and pauses in turn would never end"
+            )
+            raise Broken(f"{label} after 5 replies, each second one a pause", played(desk), why)
 
 
 def a_call_that_is_made_starts_the_count_anew(play: Play) -> None:
     """Two lapses, work, two lapses, work, an answer."""
-    for label, lapses in LAPSES.items():
+    for lapses in LAPSES.values():
         script = *lapses[:2], asking("a"), *lapses[2:4], asking("b"), reply("42")
         desk = Desk(*script)
         desk.play(play)
         if desk.label != "finished" or desk.done != ["a", "b"]:
-            got = f"{desk.label} after {len(desk.sent)} replies, four of them {label}"
             why = "what counts is lapses in a row; who works in between is not stuck"
-            raise Broken("finished after 7 replies", got, why)
+            raise Broken("finished after 7 replies, a and b made", played(desk), why)
+
+
+def played(desk: Desk) -> str:
+    """How a turn with lapses ended, after how many replies, how many of them lapses."""
+    lapses = sum(ending(spoken) in LAPSES for spoken in desk.replies)
+    made = f", made: {', '.join(desk.done)}" if desk.done else ""
+    return f"{desk.label} after {counted(len(desk.sent))}, {lapses} of them lapses{made}"
+
+
+def counted(replies: int) -> str:
+    """A number of replies, in words."""
+    return "1 reply" if replies == 1 else f"{replies} replies"
 
 
 def every_other_end_is_an_end(play: Play) -> None:
@@ -414,7 +516,7 @@ def every_other_end_is_an_end(play: Play) -> None:
             got = f"{desk.label}, made: {', '.join(desk.done) or 'no call'}"
             raise Broken(f"the label {label}, and no call made", got, "only a lapse is forgiven")
         if fault := array_fault(messages):
-            raise Broken("an array that can go on", fault, "each call is answered at every exit")
+            raise Broken(f"an array that can go on, after {label}", fault, EXITS)
         told = [str(each) for message in messages for each in map(as_text, tool_results(message))]
         if not all(label in each for each in told):
             why = "the model reads it in the next turn, and can say how far it came"
@@ -425,7 +527,8 @@ class Heeding:
     """A model of requests that gives its replies in order and keeps what it was asked."""
 
     def __init__(self, *script: Reply) -> None:
-        self.speak = scripted(*deepcopy(script))
+        self.given = deepcopy(script)
+        self.speak = scripted(*self.given)
         self.asked: list[dict] = []
 
     def __call__(self, request: Any) -> Reply:
@@ -444,23 +547,37 @@ CUTS = [reply(f"part {n}", stop_reason="max_tokens", cost=0.25) for n in range(4
 def larger(ask: Ask, *script: Reply, limits: Any = (100, 200, 400)) -> tuple[Reply, Heeding, dict]:
     """What comes back, the model that was asked, and the request as it is afterwards."""
     model, request = Heeding(*script), deepcopy(GO)
-    got = ask(model, request, limits)
+    given = deepcopy(limits)
+    try:
+        got = ask(model, request, given)
+    except (AttributeError, TypeError) as error:
+        if isinstance(limits, tuple) and "'tuple' object" in str(error):
+            raise Broken("limits that are only read", str(error), NOT_YOURS) from None
+        raise
+    if given != limits:
+        raise Broken(f"the list of limits as it was: {limits}", brief(given), NOT_YOURS)
     if not isinstance(got, dict) or "stop_reason" not in got:
         why = "whoever asks wants the reply, as the model gave it"
         raise Broken("a reply back", brief(got, 120), why, SENT)
     return got, model, request
 
 
-def expect_limits(model: Heeding, limits: list[int | None], why: str) -> None:
+NOT_YOURS = "limits may be a tuple, and the caller's list is not yours to empty; `for` only reads"
+
+
+def expect_limits(model: Heeding, limits: Sequence[int | None], why: str) -> None:
     """The model must have been asked with these limits, in this order."""
     got = [request.get("max_tokens") for request in model.asked]
-    if got != limits:
-        raise Broken(f"requests with max_tokens {told(limits)}", told(got), why, SENT)
+    if got != [*limits]:
+        raise Broken(told(limits), told(got), why, SENT)
 
 
-def told(limits: list[int | None]) -> str:
-    """Limits in words; the first request has none."""
-    return ", ".join("none" if limit is None else str(limit) for limit in limits) or "no request"
+def told(limits: Sequence[int | None]) -> str:
+    """Requests in words: 2 requests: without max_tokens, 100."""
+    each = ["without max_tokens" if limit is None else str(limit) for limit in limits]
+    if len(each) == 1:
+        return f"one request, {each[0]}"
+    return f"{len(each) or 'no'} requests{': ' if each else ''}{', '.join(each)}"
 
 
 def a_whole_reply_is_asked_for_once(ask: Ask) -> None:
@@ -490,6 +607,10 @@ def it_is_the_same_request_but_for_its_limit(ask: Ask) -> None:
     _, model, request = larger(ask, *CUTS[:2], reply("whole"))
     for at, asked in enumerate(model.asked, 1):
         rest = {name: value for name, value in asked.items() if name != "max_tokens"}
+        if lost := [name for name in GO if name not in rest]:
+            got = f"request {at} without {', '.join(lost)}: {brief(asked, 160)}"
+            why = "all other keys stay: {**request, ...} copies each of them"
+            raise Broken(f"the same request, with all of {brief(GO, 160)}", got, why, SENT)
         if rest != GO:
             got = f"request {at}: {brief(rest, 160)}"
             why = "the cut reply is as if it had not been said; the model starts anew"
@@ -509,6 +630,13 @@ def after_the_last_limit_the_cut_reply_is_handed_on(ask: Ask) -> None:
             raise Broken("the last cut reply", brief(got, 120), why, SENT)
 
 
+def the_limits_are_tried_in_the_order_in_which_they_stand(ask: Ask) -> None:
+    """Also where they do not grow."""
+    limits = (100, 400, 200)
+    _, model, _ = larger(ask, *CUTS, limits=limits)
+    expect_limits(model, [None, *limits], "whoever gives the limits decides on their order")
+
+
 def all_that_was_asked_is_paid_for(ask: Ask) -> None:
     """The reply that comes back costs what all of them cost."""
     for cuts in (0, 1, 3):
@@ -519,6 +647,17 @@ def all_that_was_asked_is_paid_for(ask: Ask) -> None:
             )
             why = "a cap in money that does not see the cut replies can be passed without end"
             raise Broken(expected, brief(got.get("cost_usd")), why, SENT)
+
+
+def the_replies_of_the_model_stay_as_they_are(ask: Ask) -> None:
+    """The sum stands in a reply of its own."""
+    script = *CUTS[:2], reply("whole", cost=0.5)
+    _, model, _ = larger(ask, *script)
+    for at, (spoken, given) in enumerate(zip(script, model.given, strict=True), 1):
+        if given != spoken:
+            why = "whoever keeps the replies would count money twice: {**reply, 'cost_usd': ...}"
+            expected = f"reply {at} as the model gave it: {brief(spoken, 160)}"
+            raise Broken(expected, brief(given, 160), why)
 
 
 def the_label_says_how_the_last_reply_ended(run: Recording) -> int | None:
@@ -608,6 +747,7 @@ ENDING = Exercise(
         what_nobody_has_heard_of_is_unknown,
         an_answer_that_says_nothing_is_empty,
         a_reason_that_contradicts_its_blocks_is_unknown,
+        the_reply_stays_as_it_is,
     ),
     piece=Piece("ending", borrowed=lambda: ending),
 )
@@ -623,7 +763,7 @@ LABELLED = Exercise(
     takes="labelled(model, tools, prompt)",
     promises=(
         the_label_comes_back_beside_the_messages,
-        *of_stage(1, 2),
+        it_keeps_what_the_loops_of_labs_01_and_02_promise,
         no_reply_but_one_that_ended_to_call_tools_has_its_calls_made,
         *of_stage(4),
         how_the_last_reply_ended_comes_before_the_limits,
@@ -665,6 +805,8 @@ PATIENT_RUN = Exercise(
         a_cut_answer_stays_and_the_model_is_told,
         an_empty_reply_is_nudged_and_never_sent_back,
         patience_has_an_end,
+        lapses_of_both_kinds_share_one_count,
+        a_pause_does_not_start_the_count_anew,
         a_call_that_is_made_starts_the_count_anew,
         every_other_end_is_an_end,
         promises.the_array_begins_with_the_prompt,
@@ -687,7 +829,9 @@ ASK_LARGER = Exercise(
         a_cut_reply_is_asked_for_again_with_the_next_limit,
         it_is_the_same_request_but_for_its_limit,
         after_the_last_limit_the_cut_reply_is_handed_on,
+        the_limits_are_tried_in_the_order_in_which_they_stand,
         all_that_was_asked_is_paid_for,
+        the_replies_of_the_model_stay_as_they_are,
     ),
 )
 

@@ -144,6 +144,26 @@ def patient_by_counting_down(model, tools, prompt, patience=2):
             messages.append(act(reply, tools))
 
 
+def patient_off_the_replies(model, tools, prompt, patience=2):
+    messages, replies = [user(prompt)], []
+    while True:
+        reply = model(messages)
+        replies.append(reply)
+        label, calls = ending(reply), tool_uses(reply)
+        messages += [said(reply)] if said(reply)["content"] else []
+        if label in ("truncated", "empty_reply"):
+            endings = [ending(each) for each in replies if each["stop_reason"] != "pause_turn"]
+            idle = endings[::-1].index(None) if None in endings else len(endings)
+            if idle <= patience:
+                told = close_calls(reply, "the reply was cut off") if calls else user("And then?")
+                messages.append(told)
+                continue
+        if label:
+            messages += [close_calls(reply, label)] if calls else []
+            return messages, label
+        messages += [act(reply, tools)] if calls else []
+
+
 def patient_with_a_count_each(model, tools, prompt, patience=2):
     messages, lapses = [user(prompt)], {"truncated": 0, "empty_reply": 0}
     while True:
@@ -195,7 +215,7 @@ RIGHT = {
     "ending": [ending, ending_by_questions, ending_by_match],
     "labelled": [labelled_by_first, labelled_by_a_helper, lab04.around(act, ending)],
     "false_finish": [by_letter, by_variables, lambda: tuple(["d", 6])],
-    "patient_run": [patient_by_words, patient_by_counting_down, patient_with_a_count_each],
+    "patient_run": [patient_by_words, patient_by_counting_down, patient_off_the_replies],
     "ask_larger": [larger_by_wrapper, larger_by_recursion, larger_by_list],
 }
 
@@ -239,6 +259,17 @@ def without_a_default(reply):
 
 def empty_before_the_reason(reply):
     return "empty_reply" if not words(reply).strip() and not tool_uses(reply) else ending(reply)
+
+
+def reason_taken_out(reply):
+    spoken = dict(reply)
+    reply.pop("stop_reason")
+    return ending(spoken)
+
+
+def calls_in_a_pause_contradict(reply):
+    asks = reply["stop_reason"] == "pause_turn" and tool_uses(reply)
+    return "unknown_stop" if asks else ending(reply)
 
 
 def blank_is_an_answer(reply):
@@ -332,8 +363,23 @@ def patience(
     return run
 
 
-def make_them_and_speak(reply):
-    return [act(reply, NOTES), user("Go on.")]
+def make_them_or_speak(reply):
+    return [act(reply, NOTES) if tool_uses(reply) else user("Go on.")]
+
+
+def cut_calls_made(model, tools, prompt, patience=2):
+    messages, lapses = [user(prompt)], 0
+    while True:
+        reply = model(messages)
+        label = ending(reply)
+        messages += [said(reply)] if said(reply)["content"] else []
+        if tool_uses(reply):
+            messages.append(act(reply, tools))
+        if label in LAPSED and lapses < patience:
+            lapses += 1
+            messages += [] if tool_uses(reply) else [user("Go on.")]
+        elif label:
+            return messages, label
 
 
 def words_behind(reply):
@@ -346,6 +392,47 @@ def words_behind(reply):
 def words_in_a_message_behind(reply):
     results = [close_calls(reply, "cut off")] if tool_uses(reply) else []
     return [*results, user("Smaller pieces, please.")]
+
+
+LAPSED = ("truncated", "empty_reply")
+
+
+def only_what_is_no_lapse(reply):
+    return [said(reply)] if ending(reply) not in LAPSED else []
+
+
+def begun_again(model, tools, prompt, patience=2):
+    messages = [user(prompt)]
+    while True:
+        reply = model(messages)
+        label = ending(reply)
+        if label in LAPSED and patience:
+            return begun_again(model, tools, f"{prompt} Be brief.", patience - 1)
+        messages += [said(reply)] if said(reply)["content"] else []
+        if tool_uses(reply):
+            messages.append(close_calls(reply, label) if label else act(reply, tools))
+        if label:
+            return messages, label
+
+
+def counted_anew_by_the_other_kind(model, tools, prompt, patience=2):
+    messages, lapses, last = [user(prompt)], 0, None
+    while True:
+        reply = model(messages)
+        label, calls = ending(reply), tool_uses(reply)
+        messages += [said(reply)] if said(reply)["content"] else []
+        if label != last:
+            lapses, last = 0, label
+        if label in LAPSED and lapses < patience:
+            lapses += 1
+            messages.append(
+                close_calls(reply, "cut off, ask for less") if calls else user("Go on.")
+            )
+        elif label:
+            messages += [close_calls(reply, label)] if calls else []
+            return messages, label
+        elif calls:
+            messages.append(act(reply, tools))
 
 
 def asked_once(model, request, limits):
@@ -387,6 +474,29 @@ def with_the_cut_reply(request, limit, reply):
     return {**request, "messages": [*request["messages"], said(reply)], "max_tokens": limit}
 
 
+def emptied(model, request, limits):
+    reply, spent = model(request), 0.0
+    while reply["stop_reason"] == "max_tokens" and limits:
+        spent += reply["cost_usd"]
+        reply = model({**request, "max_tokens": limits.pop(0)})
+    return {**reply, "cost_usd": spent + reply["cost_usd"]}
+
+
+def emptied_if_a_list(model, request, limits):
+    return emptied(model, request, limits if isinstance(limits, list) else [*limits])
+
+
+def summed_in_place(model, request, limits):
+    reply = model(request)
+    for limit in limits:
+        if reply["stop_reason"] != "max_tokens":
+            break
+        spent = reply["cost_usd"]
+        reply = model({**request, "max_tokens": limit})
+        reply["cost_usd"] += spent
+    return reply
+
+
 def for_ever(model, request, limits):
     reply, limit = model(request), 100
     while reply["stop_reason"] == "max_tokens":
@@ -397,12 +507,14 @@ def for_ever(model, request, limits):
 WRONG = {
     "ending": {
         "by the reason alone": (by_reason_alone, "a caller would show an empty answer"),
-        "by the blocks alone": (by_blocks_alone, "truncated for a reply with text"),
+        "by the blocks alone": (by_blocks_alone, 'truncated for {"content": [{"type": "text"'),
         "all else is finished": (finished_unless_known, "a new one would be called finished"),
         "no default": (without_a_default, "KeyError: 'compaction'"),
         "empty before the reason": (empty_before_the_reason, "got:      'empty_reply'"),
-        "blank text is an answer": (blank_is_an_answer, "empty_reply for a reply with text"),
-        "thoughts are an answer": (thoughts_are_an_answer, "a reply with thinking"),
+        "blank text is an answer": (blank_is_an_answer, "its text is blank"),
+        "thoughts are an answer": (thoughts_are_an_answer, "such as thinking, are no text"),
+        "the reason taken out of the reply": (reason_taken_out, "pop takes away"),
+        "a pause with a call": (calls_in_a_pause_contradict, "so this is no ending"),
         "a pause is an answer": (but(pause_turn="finished"), "a tool on the API's side paused"),
         "a pause is unknown": (but(pause_turn="unknown_stop"), "is no ending"),
         "tool_use goes on": (but(tool_use=None), "one of the two is wrong"),
@@ -454,9 +566,13 @@ WRONG = {
             "the model must not guess that a call was made",
         ),
         "an empty message": (loop(remember=lambda reply: [said(reply)]), "has no content"),
+        "an empty message of blank text": (
+            loop(remember=lambda reply: [said(reply)] if reply["content"] else []),
+            "whose text is blank (of it, said() keeps no block)",
+        ),
         "an empty reply is finished": (
             loop(name=by_reason_alone),
-            "empty_reply, with the three messages before it",
+            "empty_reply, with the three messages before it, after a reply without content",
         ),
         "a word of the user's in a pause": (
             loop(
@@ -485,11 +601,15 @@ WRONG = {
     "patient_run": {
         "no patience": (patience(lapses=()), "a lapse is no reason"),
         "no nudge": (patience(lapses=("truncated",)), "a lapse is no reason"),
-        "cut calls made": (patience(words=make_them_and_speak), "answered 'not executed'"),
+        "cut calls made": (cut_calls_made, "no call of the cut reply made"),
+        "cut calls told as if made": (
+            patience(words=make_them_or_speak),
+            "a and b answered 'not executed'",
+        ),
         "words behind the results": (patience(words=words_behind), "results and nothing else"),
         "words in a message behind": (
             patience(words=words_in_a_message_behind),
-            "it answers nothing",
+            "2 messages: user [tool_result a, tool_result b], user [text]",
         ),
         "no words": (
             patience(
@@ -507,11 +627,29 @@ WRONG = {
             "has no content",
         ),
         "the cut reply forgotten": (
-            patience(keep=lambda r: [] if ending(r) in ("truncated", "empty_reply") else [said(r)]),
-            "answered but not asked for",
+            patience(keep=only_what_is_no_lapse),
+            "an array without the cut reply: user [text], user [tool_result a, tool_result b]",
+        ),
+        "the cut reply forgotten, and a word": (
+            patience(keep=only_what_is_no_lapse, words=lambda reply: [user("Please go on")]),
+            "an array without the cut reply: user [text], user [text]",
+        ),
+        "continue before anything is appended": (
+            patience(keep=only_what_is_no_lapse, words=lambda reply: []),
+            "the same array again: user [text]",
+        ),
+        "begun again": (begun_again, "another array: user [text]"),
+        "a count for each kind": (patient_with_a_count_each, "one number counts both kinds"),
+        "the other kind starts the count": (
+            counted_anew_by_the_other_kind,
+            "one number counts both kinds",
+        ),
+        "a pause starts the count anew": (
+            patience(anew=lambda count, reply: 0),
+            "who lapses and pauses in turn would never end",
         ),
         "once too often": (patience(enough=lambda count, limit: count > limit), "3 replies"),
-        "always twice": (patience(enough=lambda count, limit: count >= 2), "1 replies with"),
+        "always twice": (patience(enough=lambda count, limit: count >= 2), "1 reply with"),
         "for ever": (patience(enough=lambda count, limit: False), "the loop to end"),
         "never anew": (patience(anew=lambda count, reply: count), "lapses in a row"),
         "other ends, too": (
@@ -520,7 +658,7 @@ WRONG = {
         ),
     },
     "ask_larger": {
-        "asked once": (asked_once, "max_tokens none, 100"),
+        "asked once": (asked_once, "expected: 2 requests: without max_tokens, 100"),
         "grown in place": (grown_in_place, "the next round would start with the large limit"),
         "the cut reply in the request": (
             larger(grown=with_the_cut_reply),
@@ -530,7 +668,21 @@ WRONG = {
             larger(costs=lambda spent, reply: reply["cost_usd"]),
             "passed without end",
         ),
-        "the last limit at once": (larger(known=lambda limits: limits[-1:]), "none, 400"),
+        "the last limit at once": (
+            larger(known=lambda limits: limits[-1:]),
+            "2 requests: without max_tokens, 400",
+        ),
+        "limits in an order of their own": (
+            larger(known=sorted),
+            "whoever gives the limits decides on their order",
+        ),
+        "limits emptied": (emptied, "the caller's list is not yours to empty"),
+        "a list of limits emptied": (emptied_if_a_list, "the list of limits as it was: [100]"),
+        "the system prompt lost": (
+            larger(grown=lambda r, limit, _: {"messages": r["messages"], "max_tokens": limit}),
+            "all other keys stay: {**request, ...}",
+        ),
+        "the sum in the model's own reply": (summed_in_place, "would count money twice"),
         "all limits always": (larger(again=lambda reply: True), "more room does not help"),
         "a refusal again": (
             larger(again=lambda reply: reply["stop_reason"] != "end_turn"),
