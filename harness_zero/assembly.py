@@ -8,7 +8,8 @@
 What softens a stop wraps it: beside the stop it would never be heard, since an
 end outweighs words. Brakes stand beside the stop and behind it: inside a wrapper
 they could be talked out of holding, before it they would take an answer away.
-`policy.py` refuses both with the reason.
+`policy.py` refuses both with the reason. Detectors come last: where a limit is
+reached as well, the label is the plain one.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -20,6 +21,7 @@ from harness_zero.labels import Label
 from harness_zero.loop import turn
 from harness_zero.messages import Message
 from harness_zero.ports import Model, Policy, View
+from harness_zero.repetition import repetition
 from harness_zero.run import Clock, Run
 from harness_zero.toolbox import toolbox
 from harness_zero.view import plain
@@ -29,6 +31,7 @@ Harness = Callable[[Run], Run]  # plays one turn
 
 COST_CAP = policy.cost_cap(2.0)
 USUAL = (policy.max_rounds(50), COST_CAP, policy.deadline(600))
+DETECTORS = (repetition(),)
 
 
 def assemble(
@@ -37,9 +40,11 @@ def assemble(
     stop: Policy = policy.structural_stop,
     brakes: Sequence[Policy] = USUAL,
     view: View | None = None,
+    detectors: Sequence[Policy] = DETECTORS,
 ) -> Harness:
     """A harness: give it a run with an open turn, and it plays that turn to its end."""
-    parts = policy.first_of(stop, *brakes), view or plain(), model, toolbox(tools)
+    policies = policy.first_of(stop, *brakes, *detectors)
+    parts = policies, view or plain(), model, toolbox(tools)
     return lambda run: turn(run, *parts)
 
 
@@ -55,7 +60,7 @@ def play(
 ) -> tuple[list[Message], Label | None]:
     """The library in the shape of a stage: messages and a label, and a model of messages."""
     brakes = policy.max_rounds(max_rounds), policy.cost_cap(cap_usd), policy.deadline(seconds)
-    harness = assemble(of_messages(model), tools, brakes=[*brakes, *more])
+    harness = assemble(of_messages(model), tools, brakes=brakes, detectors=more)
     run = harness(Run(prompt, clock))
     return run.messages, run.label
 

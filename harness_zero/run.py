@@ -71,7 +71,7 @@ class Run:
         self.label: Label | None = None
         self.why = ""
         self.rounds = 0  # how often the model has spoken in this turn
-        self.began = self.clock()
+        self.began = self.moved = self.clock()  # the turn; and the last step that came back
         self.last_word: Reply | None = None  # the reply that nobody has answered yet
         self.pending: list[Block] = []  # its calls that have not been begun, in order
         self.results: list[Block] = []  # the answers to its calls so far
@@ -111,7 +111,7 @@ class Run:
 
     def hear(self, reply: Reply) -> None:
         """Take in a reply. Only one that ended in order to call tools has them run."""
-        message = said(reply)
+        message, self.moved = said(reply), self.clock()
         self.pending, self.results = tool_uses(message), []
         self.count(reply)
         if message["content"]:  # an empty reply is never sent back
@@ -142,7 +142,7 @@ class Run:
         expected = self.results[-1]["tool_use_id"]
         if result.get("tool_use_id") != expected:
             raise SetupFault(f"expected the result of {expected}, got {result}")
-        self.results[-1] = result
+        self.results[-1], self.moved = result, self.clock()
         if not self.pending:
             self.settle()
 

@@ -11,7 +11,8 @@ from typing import Any
 
 from harness_zero.flight.fly import Flown, fly
 from harness_zero.flight.pilots import OFFERED, Pilot, patient, pilot
-from harness_zero.messages import Message, blocks, tool_results, tool_uses
+from harness_zero.messages import Message, tool_results, tool_uses
+from harness_zero.run import Run
 
 
 @dataclass(frozen=True)
@@ -22,18 +23,14 @@ class Told:
     messages: list[Message]
     sent: list[list[str]]  # each request, a line a message
     usd: list[float] = field(default_factory=list)  # what each reply cost
+    spoken: int = 0  # how often the harness put in words of its own
+    why: str = ""  # what it ended with, beside the label
 
     @property
     def made(self) -> int:
         """How many calls were made and came back."""
         results = [r for message in self.messages for r in tool_results(message)]
         return sum(not str(r.get("content")).startswith("not executed") for r in results)
-
-    @property
-    def said(self) -> int:
-        """How often the harness spoke after the prompt, in a message or in a result."""
-        spoken = [b for m in self.messages[1:] if m["role"] == "user" for b in blocks(m)]
-        return sum(block["type"] == "text" for block in spoken)
 
 
 Holds = Callable[[Told], bool]
@@ -62,9 +59,14 @@ def stops_by(calls: int) -> Holds:
     return lambda told: told.made <= calls
 
 
-def quiet(told: Told) -> bool:
-    """The goal is reached, and the harness never spoke."""
-    return told.flown[0].reached and told.said == 0
+def advised(calls: int, why: str) -> Holds:
+    """One word of advice came first; so many calls are made at most, and the end says why."""
+    return lambda told: told.spoken == 1 and told.made <= calls and why in told.why
+
+
+def arrives(advice: int) -> Holds:
+    """The goal is reached, and the harness spoke so often."""
+    return lambda told: told.flown[0].reached and told.spoken == advice
 
 
 def all_answered(told: Told) -> bool:
@@ -98,45 +100,58 @@ CASES = (
     Case(
         "A1",
         "the same call in one reply after the other, the same result",
-        "stubborn/login-bug/calm#1",
+        "stubborn/login-bug/calm#0",
         "stuck",
-        5,
-        stops_by(11),
+        holds=advised(9, "the same call"),
     ),
-    Case("A2", "two calls by turns", "alternating/login-bug/calm#1", "stuck", 5, stops_by(5)),
-    Case("A3", "six times the same call in one reply", "stuttering/login-bug/calm#3", "stuck", 5),
-    Case("A4", "the same write again, and each is ok", "stubborn/murky-bug/calm#2", "stuck", 5),
+    Case(
+        "A2",
+        "two calls by turns",
+        "alternating/shelves/calm#0",
+        "stuck",
+        holds=advised(17, "the same circle of 2"),
+    ),
+    Case(
+        "A3",
+        "six times the same call in one reply",
+        "stuttering/login-bug/calm#3",
+        "finished",
+        holds=arrives(advice=1),
+    ),
+    Case(
+        "A4",
+        "the same write again, and each is ok",
+        "stubborn/many-files/calm#2",
+        "stuck",
+        holds=advised(11, "the same call"),
+    ),
     Case(
         "A5",
         "the same error to call after call, the arguments vary",
         "diligent/locked/calm#1",
         "stuck",
-        holds=stops_by(8),
-        waits="repetition",
+        holds=advised(8, "the same failure"),
     ),
     Case(
         "B1",
         "polling a build that tells how far it is",
         "diligent/build/calm#6",
         "finished",
-        holds=quiet,
-        waits="repetition",
+        holds=arrives(advice=0),
     ),
     Case(
         "B2",
         "the same tool on many files",
         "diligent/many-files/calm#4",
         "finished",
-        holds=quiet,
-        waits="repetition",
+        holds=arrives(advice=0),
     ),
     Case(
         "B3",
         "edit, test, edit, test: an experiment",
         "diligent/login-bug/calm#1",
         "finished",
-        holds=quiet,
-        waits="repetition",
+        holds=arrives(advice=0),
     ),
     Case(
         "C1",
@@ -216,7 +231,7 @@ CASES = (
 
 def fly_case(case: Case) -> Told:
     """Fly a case and keep what it is judged by."""
-    kept: list[list[Message]] = [[]]
+    kept: list[Any] = []
     sent: list[list[str]] = []
     usd: list[float] = []
 
@@ -228,8 +243,11 @@ def fly_case(case: Case) -> Told:
             return reply
 
         given = pilot(case.harness).fly(speak, tools, prompt, **limits)
-        kept[0] = given.messages if hasattr(given, "messages") else given[0]
+        kept.append(given)
         return given
 
     flown = fly(Pilot(case.id, keeping, frozenset(OFFERED), case.id), case.flight)
-    return Told(flown, kept[0], sent, usd)
+    given = kept[-1]
+    if isinstance(given, Run):
+        return Told(flown, given.messages, sent, usd, len(given.spoken), given.why)
+    return Told(flown, given[0], sent, usd)

@@ -13,10 +13,14 @@ from typing import Any
 from harness_zero import policy
 from harness_zero.assembly import assemble, of_messages
 from harness_zero.faults import SetupFault
+from harness_zero.flight.place import POLLERS
 from harness_zero.loop import ModelFailed
 from harness_zero.policy import nudge, recover, structural_stop
+from harness_zero.ports import Policy
+from harness_zero.repetition import repetition
 from harness_zero.run import Run
 from harness_zero.stages import NAMES, stage
+from harness_zero.stages.s5_repetition_detector import repetition as window_of_five
 
 LIMITS = {"max_rounds": 50, "cap_usd": 2.0, "seconds": 1800}  # of every flight
 USUAL = (*LIMITS, "clock")  # what a stage takes, and gets
@@ -76,19 +80,30 @@ def pilot_of(name: str, run: Callable[..., Any], word: str = "") -> Pilot:
     return Pilot(name, run, frozenset(USUAL if passes_on else takes), word or name)
 
 
-def library(
-    model: Any,
-    tools: Any,
-    prompt: str,
-    max_rounds: int = 50,
-    cap_usd: float = 2.0,
-    seconds: float = 600,
-    clock: Any = monotonic,
-) -> Run:
-    """The library with what softens a stop: a nudge after an empty reply, recovery after a cut."""
-    brakes = policy.max_rounds(max_rounds), policy.cost_cap(cap_usd), policy.deadline(seconds)
-    stop = recover(nudge(structural_stop))
-    return assemble(of_messages(model), tools, stop, brakes)(Run(prompt, clock))
+def with_detectors(*detectors: Policy, name: str) -> Callable[..., Run]:
+    """The library with what softens a stop, its brakes, and these detectors."""
+
+    def run(
+        model: Any,
+        tools: Any,
+        prompt: str,
+        max_rounds: int = 50,
+        cap_usd: float = 2.0,
+        seconds: float = 600,
+        clock: Any = monotonic,
+    ) -> Run:
+        brakes = policy.max_rounds(max_rounds), policy.cost_cap(cap_usd), policy.deadline(seconds)
+        stop = recover(nudge(structural_stop))
+        harness = assemble(of_messages(model), tools, stop, brakes, detectors=detectors)
+        return harness(Run(prompt, clock))
+
+    run.__name__ = name
+    return run
+
+
+library = with_detectors(repetition(pollers=POLLERS), name="library")
+undetected = with_detectors(name="undetected")  # the library without a detector
+windowed = with_detectors(window_of_five(), name="windowed")  # with that of stage 5
 
 
 def patient(model: Any, tools: Any, prompt: str, clock: Any, sleep: Any) -> Run:
@@ -103,4 +118,4 @@ def patient(model: Any, tools: Any, prompt: str, clock: Any, sleep: Any) -> Run:
         return model(request["messages"])
 
     stop = recover(nudge(structural_stop, limit=10), limit=10)
-    return assemble(ask, tools, stop, brakes=())(Run(prompt, clock))
+    return assemble(ask, tools, stop, brakes=(), detectors=())(Run(prompt, clock))

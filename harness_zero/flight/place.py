@@ -12,6 +12,7 @@ Files = dict[str, str]
 World = Callable[[Luck], "Place"]
 
 ONCE = ("send_mail", "start_build")  # what has effects outside; no persona repeats it for fun
+POLLERS = ("poll_build",)  # what is asked again in order to wait
 RETRIES = 3  # how often a competent model makes a call that fails
 
 
