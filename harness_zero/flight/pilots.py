@@ -20,7 +20,7 @@ from harness_zero.ports import Policy
 from harness_zero.repetition import repetition
 from harness_zero.run import Run
 from harness_zero.stages import NAMES, stage
-from harness_zero.stages.s5_repetition_detector import repetition as window_of_five
+from harness_zero.stages.s5_repetition_detector import repetition as window
 
 LIMITS = {"max_rounds": 50, "cap_usd": 2.0, "seconds": 1800}  # of every flight
 USUAL = (*LIMITS, "clock")  # what a stage takes, and gets
@@ -102,8 +102,8 @@ def with_detectors(*detectors: Policy, name: str) -> Callable[..., Run]:
 
 
 library = with_detectors(repetition(pollers=POLLERS), name="library")
-undetected = with_detectors(name="undetected")  # the library without a detector
-windowed = with_detectors(window_of_five(), name="windowed")  # with that of stage 5
+limits_alone = with_detectors(name="limits_alone")  # the library without a detector
+window_of_five = with_detectors(window(), name="window_of_five")  # with that of stage 5
 
 
 def patient(model: Any, tools: Any, prompt: str, clock: Any, sleep: Any) -> Run:

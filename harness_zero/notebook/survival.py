@@ -14,6 +14,7 @@ from typing import Any
 from harness_zero.faults import SetupFault
 from harness_zero.flight.fly import Flown, fly
 from harness_zero.flight.fly import flight as flown_again
+from harness_zero.flight.frontier import LIMITS, frontier
 from harness_zero.flight.outcome import KINDS, Outcome
 from harness_zero.flight.survival import (
     Change,
@@ -27,6 +28,7 @@ from harness_zero.flight.survival import (
 )
 from harness_zero.flight.table import MIX
 from harness_zero.notebook.faces import Shown, fold
+from harness_zero.notebook.frontier import faces as frontier_faces
 from harness_zero.notebook.step import step
 
 STATIC = Path(__file__).parent / "static"
@@ -44,18 +46,34 @@ class NoSuchFigure(SetupFault):
     """There is no figure of this name."""
 
 
-def survival(before: Any, after: Any, show: str = "outcomes", flights: Any = range(2)) -> Shown:
-    """What a patch is worth: two harnesses in the same flights. `show` is outcomes or money.
+def survival(
+    before: Any,
+    after: Any,
+    *others: Any,
+    show: str = "outcomes",
+    flights: Any = range(2),
+    limits: Sequence[int] = LIMITS,
+) -> Shown:
+    """What a patch is worth: harnesses in the same flights. `show`: outcomes, money or frontier.
 
-    Each side is what `fly` gave back, or a harness, which is then flown in `flights`.
+    Outcomes and money compare two: each is what `fly` gave back, or a harness, which is then
+    flown in `flights`. The frontier takes two harnesses or more, and flies each under all
+    `limits` of rounds.
     """
-    if show not in FIGURES:
-        raise NoSuchFigure(f"survival shows {' or '.join(FIGURES)}; this is {show!r:.80}")
+    if show == "frontier":
+        return shown(*frontier_faces(frontier([before, after, *others], flights, limits)))
+    if show not in FIGURES or others:
+        there = f"survival shows {', '.join(FIGURES)} of two harnesses, or frontier of several"
+        raise NoSuchFigure(f"{there}; this is {show!r:.80} of {2 + len(others)}")
     flights = flights if isinstance(flights, int | str) else [*flights]
     sides = [each if isinstance(each, Flown) else fly(each, flights) for each in (before, after)]
     if undone := next(filter(None, map(not_done, sides)), ""):
         return Shown(undone, f"<p>{escape(undone)}</p>")
-    words, page = FIGURES[show](compare(*sides))
+    return shown(*FIGURES[show](compare(*sides)))
+
+
+def shown(words: str, page: str) -> Shown:
+    """A figure with its two faces."""
     return Shown(words, f'<style>{stylesheet()}</style><div class="hz-survival">{page}</div>')
 
 

@@ -14,7 +14,7 @@ from harness_zero.flight.cases import (
     passed_by_one_call,
 )
 from harness_zero.flight.fly import Flown
-from harness_zero.flight.pilots import LIMITS, pilot, undetected
+from harness_zero.flight.pilots import LIMITS, limits_alone, pilot
 
 READY = [case for case in CASES if case.ready]
 WAITING = [case for case in CASES if not case.ready]
@@ -46,7 +46,7 @@ def test_a_case_whose_part_is_there_is_flown():
 
 @pytest.mark.parametrize("case", [c for c in CASES if c.label == "stuck"], ids=lambda c: c.id)
 def test_without_a_detector_a_case_of_repetition_does_not_end_like_that(case):
-    told = fly_case(Case(case.id, case.what, case.flight, case.label, undetected))
+    told = fly_case(Case(case.id, case.what, case.flight, case.label, limits_alone))
     assert told.flown[0].label != "stuck"
 
 
