@@ -2,6 +2,7 @@
 
 from harness_zero.containment import notebook_shell
 from harness_zero.flight.fly import flight, fly
+from harness_zero.notebook.bench import detector_bench
 from harness_zero.notebook.case import case
 from harness_zero.notebook.check import check
 from harness_zero.notebook.course_map import course_map
@@ -25,6 +26,7 @@ __all__ = [
     "chapter_read",
     "check",
     "course_map",
+    "detector_bench",
     "diagram",
     "event_tree",
     "flight",
