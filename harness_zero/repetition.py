@@ -18,8 +18,9 @@ from harness_zero.policy import brake
 from harness_zero.ports import Policy
 from harness_zero.run import Run
 
-LONGEST = 4  # rounds in a cycle, and from one try to the next
-OURS = "Nothing new: "  # begins our words in a result; from here on it is not the tool that speaks
+LONGEST = 4  # rounds in a circle, and from one try to the next
+LATELY = 16  # rounds in which a word about copies in one reply holds
+OURS = "\n\nNothing new: "  # begins our words in a result, after all that the tool said
 HINT = "Try another way, or say what keeps you from it. If you are waiting, wait longer."
 
 REPEATING = "{times:g} times in a row the same call with the same result ({tools})"
@@ -40,68 +41,39 @@ NOISE = re.compile(
 )
 DETAILS = re.compile(r"""\d+|'[^']*'|"[^"]*\"""")  # of an error: what it counts and what it quotes
 
-Counts = tuple[float, float]  # at so many times we speak, at so many we stop
 
-
-def repetition(
-    repeating: Counts = (3, 9),
-    circling: Counts = (3, 5),
-    retrying: Counts = (6, 12),
-    failing: Counts = (3, 6),
-    pollers: Collection[str] = (),
-    patience: float = 8,
-) -> Policy:
-    """Speak when rounds repeat, and end the turn when they go on doing so.
+class Patience(NamedTuple):
+    """How often something may repeat: at the first count we speak, at the second we stop.
 
     Words are cheap and a wrong stop costs the goal, so there are some rounds between the two.
-    Tools that are asked again in order to wait are declared as `pollers`: rounds with one of
-    them may repeat `patience` times as often.
     """
+
+    repeating: tuple[float, float] = (3, 9)  # one round over and over; it may be waiting
+    circling: tuple[float, float] = (3, 5)  # two to four rounds by turns; nobody waits in circles
+    retrying: tuple[float, float] = (6, 12)  # the same result, with other things tried in between
+    failing: tuple[float, float] = (3, 6)  # the same failure, whatever is asked for
+    pollers: Collection[str] = ()  # tools that are asked again in order to wait
+    waiting: float = 8  # while there is one of them, so many times the patience
+
+
+def repetition(**patience: Any) -> Policy:
+    """Speak when rounds repeat, and end the turn when they go on. It takes what Patience takes.
+
+    There is no stop without a word before it, and no second word while the first one stands.
+    """
+    patient = Patience(**patience)
 
     @brake
     def policy(run: Run) -> Say | End | None:
         if run.last_word is not None or not tool_results(run.messages[-1]):
             return None  # nothing came back since we were asked last
-        found = [*repeats(Tail(run))]
-        if over := [repeat for repeat in found if repeat.times >= repeat.stop]:
-            return End(Label.STUCK, str(over[0]))
-        news = [repeat for repeat in found if repeat.times == repeat.speak]
-        return Say(f"{OURS}{news[0]}. {HINT}") if news else None
-
-    def repeats(tail: Tail) -> Iterator[Repeat]:
-        newest, *before = islice(tail.since(0), 1 + LONGEST)
-        slack = patience if any(name in pollers for name, _ in newest.calls) else 1
-        if any(newest.calls == each.calls for each in before):
-            length, period = circle(tail)
-            what, counts = (CIRCLING, circling) if period > 1 else (REPEATING, repeating)
-            yield Repeat(what, length / period, *times(counts, slack), tail.read[:period])
-            if length < 2 * period:
-                yield Repeat(RETRYING, retries(tail), *times(retrying, slack), [newest])
-        if newest.failed:
-            yield Repeat(FAILING, failures(tail), *failing, [newest])
-        if newest.copies >= repeating[0] > max((each.copies for each in before), default=0):
-            yield Repeat(STUTTERING, newest.copies, newest.copies, inf, [newest])
+        found = [*repeats(run, patient)]
+        if found and not any(repeat.told for repeat in found):
+            return Say(f"{OURS}{found[0]}. {HINT}".strip())
+        over = [repeat for repeat in found if repeat.times >= repeat.stop]
+        return End(Label.STUCK, str(over[0])) if over else None
 
     return policy
-
-
-def times(counts: Counts, slack: float) -> Counts:
-    """The counts, so many times as high."""
-    return counts[0] * slack, counts[1] * slack
-
-
-class Repeat(NamedTuple):
-    """Something that repeats: how often so far, and how often it may."""
-
-    what: str
-    times: float
-    speak: float
-    stop: float
-    rounds: list["Round"]  # once through, the newest first
-
-    def __str__(self) -> str:
-        tools = ", ".join(name for each in self.rounds[::-1] for name, _ in each.calls)
-        return self.what.format(times=self.times, rounds=len(self.rounds), tools=tools)
 
 
 class Round(NamedTuple):
@@ -110,11 +82,67 @@ class Round(NamedTuple):
     calls: list[tuple[str, Any]]
     results: list[Block]
     copies: int = 1  # how often that call was there that was there most often
+    after: bool = False  # whether we spoke in a message of its own after it
+
+    @property
+    def told(self) -> bool:
+        """Whether the model was told that it repeats itself."""
+        return self.after or any(is_ours(said(result)) for result in self.results)
 
     @property
     def failed(self) -> bool:
         """Whether nothing but errors came back."""
         return all(result.get("is_error") for result in self.results)
+
+
+class Repeat(NamedTuple):
+    """Something that repeats often enough to be spoken about."""
+
+    what: str
+    times: float
+    speak: float
+    stop: float
+    rounds: list[Round]  # since it began, the newest first
+    lap: int = 1  # how many of them are once through
+
+    @property
+    def told(self) -> bool:
+        """Whether the model was told since it began."""
+        return any(each.told for each in self.rounds)
+
+    def __str__(self) -> str:
+        once_through = reversed(self.rounds[: self.lap])
+        tools = ", ".join(name for each in once_through for name, _ in each.calls)
+        return self.what.format(times=self.times, rounds=self.lap, tools=tools)
+
+
+def repeats(run: Run, patience: Patience) -> Iterator[Repeat]:
+    """What repeats at the end of a run."""
+    return (each for each in patterns(Tail(run), patience) if each.times >= each.speak)
+
+
+def patterns(tail: "Tail", patience: Patience) -> Iterator[Repeat]:
+    """What may repeat, and how often it did. Most rounds bring something new and end here."""
+    near = [*islice(tail.since(0), 1 + LONGEST)]
+    waits = any(name in patience.pollers for each in near for name, _ in each.calls)
+    slack = patience.waiting if waits else 1
+    if any(near[0].calls == each.calls for each in near[1:]):
+        length, lap = circle(tail)
+        what, counts = (CIRCLING, patience.circling) if lap > 1 else (REPEATING, patience.repeating)
+        yield Repeat(what, length / lap, *times(slack, counts), tail.read[:length], lap)
+        tries, length = retries(tail)
+        yield Repeat(RETRYING, tries, *times(slack, patience.retrying), tail.read[:length])
+    if near and near[0].failed:
+        length = failures(tail)
+        yield Repeat(FAILING, length, *patience.failing, tail.read[:length])
+    if near and near[0].copies > 1:
+        lately = [*islice(tail.since(0), LATELY)]
+        yield Repeat(STUTTERING, near[0].copies, patience.repeating[0], inf, lately)
+
+
+def times(slack: float, counts: tuple[float, float]) -> tuple[float, float]:
+    """So many times the counts."""
+    return slack * counts[0], slack * counts[1]
 
 
 class Tail:
@@ -141,12 +169,17 @@ class Tail:
 
 def rounds(run: Run) -> Iterator[Round]:
     """The rounds of this turn in which tools were called, the newest first."""
+    after = False
     for at in range(len(run.messages) - 1, 0, -1):
         message = run.messages[at]
         if message["role"] == "user":
             if results := tool_results(message):
                 if calls := tool_uses(run.messages[at - 1]):
-                    yield once(calls, results)
+                    each = once(calls, results)
+                    yield each._replace(after=True) if after else each
+                    after = False
+            elif is_ours(words(message)):
+                after = True
             elif (at, words(message)) not in run.spoken[-9:]:
                 return  # the user spoke: what was before is another story
 
@@ -167,8 +200,26 @@ def once(calls: list[Block], results: list[Block]) -> Round:
     return Round(
         [call for each in kept for call in each.calls],
         [result for each in kept for result in each.results],
-        max((each.copies for each in kept), default=1),
+        max(each.copies for each in kept),
     )
+
+
+def is_ours(text: str) -> bool:
+    """Whether the detector speaks in a text."""
+    return OURS in f"\n\n{text}"
+
+
+def said(result: Block) -> str:
+    """All that a result says."""
+    content = result.get("content") or ""
+    if isinstance(content, str):
+        return content
+    return "\n\n".join(str(block.get("text", block)) for block in content)
+
+
+def outcome(result: Block) -> str:
+    """What the tool said in a result, without what we said after it."""
+    return f"\n\n{said(result)}".partition(OURS)[0]
 
 
 def alike(one: Round, other: Round) -> bool:
@@ -184,14 +235,6 @@ def unchanged(one: Block, other: Block) -> bool:
         return failed == bool(other.get("is_error"))
     lines = [*zip_longest(a.split("\n"), b.split("\n"), fillvalue="")]
     return all(bare(x, failed) == bare(y, failed) for x, y in lines if x != y)
-
-
-def outcome(result: Block) -> str:
-    """What a tool said, without what we said to the model after it."""
-    content = result.get("content") or ""
-    if not isinstance(content, str):
-        content = "\n\n".join(str(block.get("text", block)) for block in content)
-    return f"\n\n{content}".partition(f"\n\n{OURS}")[0]
 
 
 @lru_cache(256)
@@ -218,15 +261,15 @@ def reach(tail: Tail, period: int) -> int:
     return period + sum(1 for _ in takewhile(lambda pair: alike(*pair), pairs))
 
 
-def retries(tail: Tail) -> int:
-    """How often the newest round was tried after other things, and nothing had changed."""
-    newest, times, between = tail.read[0], 1, 0
+def retries(tail: Tail) -> tuple[int, int]:
+    """How often the newest round was tried with other things in between, and in how many rounds."""
+    newest, tries, length, between = tail.read[0], 1, 1, 0
     for older in tail.since(1):
         if alike(older, newest):
-            times, between = times + (between > 0), 0
+            tries, length, between = tries + (between > 0), length + between + 1, 0
         elif older.calls == newest.calls or (between := between + 1) == LONGEST:
             break
-    return times
+    return tries, length
 
 
 def failures(tail: Tail) -> int:

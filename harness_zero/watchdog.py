@@ -6,12 +6,9 @@ so it never sees a step that does not come back.
 
 from enum import StrEnum
 
-from harness_zero.labels import End, Label
-from harness_zero.ports import Policy
-from harness_zero.repetition import repetition
+from harness_zero.labels import Label
+from harness_zero.repetition import Patience, repeats
 from harness_zero.run import Run
-
-DETECTOR = repetition()
 
 
 class Pace(StrEnum):
@@ -24,11 +21,14 @@ class Pace(StrEnum):
     OVER = "over"  # the turn has ended
 
 
-def pace(run: Run, detector: Policy = DETECTOR, slow: float = 60, stalled: float = 600) -> Pace:
+USUAL = Patience()
+
+
+def pace(run: Run, slow: float = 60, stalled: float = 600, patience: Patience = USUAL) -> Pace:
     """How a run is getting on now. Time alone never makes it stuck, nor do quick steps save it."""
-    if run.label is Label.STUCK or isinstance(detector(run), End):
-        return Pace.STUCK
     if run.label is not None:
-        return Pace.OVER
+        return Pace.STUCK if run.label is Label.STUCK else Pace.OVER
+    if any(repeat.times >= repeat.stop for repeat in repeats(run, patience)):
+        return Pace.STUCK
     quiet = run.clock() - run.moved
     return Pace.STALLED if quiet >= stalled else Pace.SLOW if quiet >= slow else Pace.MOVING
