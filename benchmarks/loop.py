@@ -13,9 +13,10 @@ from harness_zero.assembly import assemble, of_messages
 from harness_zero.desk import asking
 from harness_zero.messages import reply, said, tool_result, tool_uses, user
 from harness_zero.policy import cost_cap, deadline, max_rounds, structural_stop
+from harness_zero.repetition import repetition
 from harness_zero.run import Run
 from harness_zero.stages import stage
-from harness_zero.stages.s5_repetition_detector import repetition
+from harness_zero.stages.s5_repetition_detector import repetition as window_of_five
 
 BRAKES = max_rounds(10**9), cost_cap(1e9), deadline(1e9)
 LIMITS = {"max_rounds": 10**9, "cap_usd": 1e9, "seconds": 1e9}
@@ -40,7 +41,8 @@ def library(*brakes):
     """The library with these brakes."""
 
     def run(model, tools, prompt):
-        return assemble(of_messages(model), tools, structural_stop, brakes)(Run(prompt))
+        harness = assemble(of_messages(model), tools, structural_stop, brakes, detectors=())
+        return harness(Run(prompt))
 
     return run
 
@@ -70,6 +72,7 @@ def main(rounds):
         "stage 1": draft(1),
         "stage 4": draft(4, **LIMITS),
         "core, three brakes": library(*BRAKES),
+        "core, brakes, window of 5": library(*BRAKES, window_of_five()),
         "core, brakes and detector": library(*BRAKES, repetition()),
     }
     script = [*[asking(str(n)) for n in range(rounds)], reply("done")]

@@ -12,9 +12,10 @@ import harness_zero
 HOME = Path(harness_zero.__file__).parent
 MODULES = sorted(path for path in HOME.rglob("*.py") if "projects" not in path.parts)
 INNER = "faults labels messages ports run loop policy view tools toolbox workspace prefix keys"
+BESIDE = "rounds repetition watchdog"
 OTHERS = "runner process patience assembly desk promises watch stages"
 MODELS = "models.scripted models.recorded models.tape"
-CORE = [*INNER.split(), *OTHERS.split(), *MODELS.split()]
+CORE = [*INNER.split(), *BESIDE.split(), *OTHERS.split(), *MODELS.split()]
 OUTER = ("flight", "simulator", "traces", "notebook", "grading", "terminal", "cli", "course")
 
 
@@ -62,6 +63,9 @@ def test_the_core_imports_nothing_that_stands_outside_of_it(path):
         ("run", {"faults", "labels", "messages"}),
         ("ports", {"labels", "messages", "run"}),
         ("policy", {"faults", "labels", "messages", "ports", "run"}),
+        ("rounds", {"messages", "run"}),
+        ("repetition", {"labels", "messages", "policy", "ports", "rounds", "run"}),
+        ("watchdog", {"labels", "repetition", "run"}),
         ("view", {"ports", "run"}),
         ("loop", {"labels", "messages", "ports", "run"}),
         ("toolbox", {"brief", "messages", "ports"}),

@@ -9,12 +9,13 @@ from harness_zero.desk import asking
 from harness_zero.messages import reply
 from harness_zero.models.scripted import scripted
 from harness_zero.policy import cost_cap, deadline, max_rounds, nudge, recover, structural_stop
+from harness_zero.repetition import repetition
 from harness_zero.run import Run
-from harness_zero.stages.s5_repetition_detector import repetition
+from harness_zero.stages.s5_repetition_detector import repetition as window_of_five
 
 OURS = str(Path(harness_zero.__file__).parent)
 ROUNDS = 5_000
-BRAKES = max_rounds(10**6), cost_cap(1e6), deadline(1e6), repetition()
+BRAKES = max_rounds(10**6), cost_cap(1e6), deadline(1e6), window_of_five(), repetition()
 
 
 def test_a_round_runs_the_same_lines_in_round_ten_and_in_round_5000():

@@ -64,7 +64,8 @@ def frontier(
     """Fly each harness in the same flights under each limit."""
     if len(harnesses) < 2 or not limits:
         raise NoFrontier("a frontier compares two harnesses or more, under one limit or more")
-    flown = [[fly(each, flights, max_rounds=n) for n in sorted(limits)] for each in harnesses]
+    pilots = [each.pilot if isinstance(each, Flown) else each for each in harnesses]
+    flown = [[fly(each, flights, max_rounds=n) for n in sorted(limits)] for each in pilots]
     reached = [{o.flight for o in each if o.reached} for curve in flown for each in curve]
     within = len(set[str]().union(*reached))
     curves = [[point(each, within) for each in curve] for curve in flown]

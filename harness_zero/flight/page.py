@@ -66,8 +66,9 @@ came after it.
 
 How to read the table: stages 1 to 3 have no labels, so they cannot lie, and what they do not say
 counts as an end in silence. Stage 2 reaches fewer goals than stage 1, since 50 rounds are too few
-for the longest healthy worlds; what it saves is money. Stage 5 stops healthy repetition; chapter 06
-builds a detector that does not. In the library the parts that win goals back stand together."""
+for the longest healthy worlds; what it saves is money. Stage 5 stops healthy repetition; the
+library's detector, which chapter 06 builds, reads results and does not. In the library the parts
+that win goals back stand together."""
 
 
 def page() -> str:

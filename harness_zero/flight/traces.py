@@ -1,8 +1,8 @@
 """Recorded flights that are known to be healthy or stuck, to try a detector on.
 
-A stuck one goes on for ever unless somebody stops it; nothing new comes from a known round on.
-A healthy one reaches its goal and ends by itself. The recording is of a harness without a
-detector, and who tries it hears the same replies whatever is said to the model.
+In a stuck one nothing new comes from a known round on, for as long as it is recorded: somebody
+has to stop it. A healthy one reaches its goal and ends by itself. They are recorded without a
+detector, and who tries one hears the same replies whatever is said to the model.
 """
 
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ class Trace:
     what: str
     flight: str
     stuck_from: int = 0  # the first round of what is then repeated; 0 if it is healthy
-    rounds: int = 60
+    rounds: int = 40
 
     @property
     def healthy(self) -> bool:
@@ -44,17 +44,17 @@ TRACES = (
     Trace("Wednesday, many tests in one reply", "stuttering/murky-bug/calm#3", 1),
     Trace("Wednesday, another file read along", "spending/murky-bug/calm#11", 1),
     Trace("another key each time, the same error", "diligent/locked/calm#4", 1),
-    Trace("done, and reads on in a circle of twelve", "rambling/lost-config/calm#0", 4),
+    Trace("done, and reads on in a circle of twelve", "rambling/lost-config/calm#0", 4, 60),
     Trace("test and edit, one failure less each time", "diligent/login-bug/calm#0"),
     Trace("the same, every test run twice", "double-checking/login-bug/calm#1"),
     Trace("the same, many tests in one reply", "stuttering/login-bug/calm#9"),
     Trace("the same failure until the edit that mends it", "diligent/murky-bug/calm#9"),
     Trace("looks eight times whether something changed", "polling/lost-config/calm#15"),
     Trace("waits for a build that tells how far it is", "diligent/build/calm#6"),
-    Trace("waits for a build that only says: running", "polling/build/calm#5"),
-    Trace("writes one file after the other", "diligent/many-files/calm#3"),
+    Trace("waits for a build that only says: running", "polling/build/calm#5", rounds=60),
+    Trace("writes one file after the other", "diligent/many-files/calm#3", rounds=60),
     Trace("writes files, another one read along", "spending/many-files/calm#1"),
-    Trace("turns pages: the same call, another page", "diligent/many-pages/calm#6"),
+    Trace("turns pages: the same call, another page", "diligent/many-pages/calm#6", rounds=60),
     Trace("turns pages, another file read along", "spending/many-pages/calm#3"),
     Trace("asks for tools that do not exist", "dreaming/lost-config/calm#10"),
     Trace("sends again after a lost connection", "diligent/one-mail/lost-before@2#0"),

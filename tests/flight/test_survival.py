@@ -109,8 +109,10 @@ def test_what_cannot_be_compared_is_told_so(before, after, sentence):
 
 
 def test_an_unknown_figure_is_answered_with_those_there_are(flown):
-    with pytest.raises(NoSuchFigure, match="shows outcomes or money; this is 'frontier'"):
-        survival(flown[1], flown[2], show="frontier")
+    with pytest.raises(NoSuchFigure, match="outcomes, money of two harnesses, or frontier"):
+        survival(flown[1], flown[2], show="weather")
+    with pytest.raises(NoSuchFigure, match="this is 'money' of 3"):
+        survival(flown[1], flown[2], flown[3], show="money")
 
 
 def test_flights_print_as_a_table_and_one_flight_as_a_line(flown):
