@@ -10,7 +10,6 @@ from math import inf
 from typing import Any, NamedTuple
 
 from harness_zero.labels import End, Label, Say
-from harness_zero.messages import tool_results
 from harness_zero.policy import brake
 from harness_zero.ports import Policy
 from harness_zero.rounds import OURS, Round, Tail, alike, unchanged
@@ -50,8 +49,8 @@ def repetition(**patience: Any) -> Policy:
 
     @brake
     def policy(run: Run) -> Say | End | None:
-        if run.last_word is not None or not tool_results(run.messages[-1]):
-            return None  # nothing came back since we were asked last
+        if run.last_word is not None:
+            return None  # the model has spoken since the last results came
         found = [*repeats(run, patient)]
         if found and not any(repeat.told for repeat in found):
             return Say(f"{OURS}{found[0]}. {HINT}".strip())

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from harness_zero.flight.fly import fly
-from harness_zero.flight.frontier import NoFrontier, Point, frontier
+from harness_zero.flight.frontier import Frontier, NoFrontier, Point, frontier
 from harness_zero.flight.pilots import library, limits_alone, window_of_five
 from harness_zero.flight.table import MIX
 from harness_zero.notebook import survival
@@ -45,6 +45,17 @@ def test_a_point_beats_another_that_keeps_no_more_and_wastes_no_less():
     one, other = Point("a", 10, 5, 50.0, 4.0, 0.1), Point("b", 10, 5, 50.0, 6.0, 0.1)
     assert one.beats(other) and not other.beats(one) and not one.beats(one)
     assert not Point("a", 10, 4, 40.0, 4.0, 0.1).beats(other)
+
+
+def test_a_point_is_not_beaten_by_its_own_harness():
+    few, many = Point("a", 10, 5, 50.0, 9.0, 0.1), Point("a", 50, 6, 60.0, 8.0, 0.1)
+    other = Point("b", 10, 5, 50.0, 8.5, 0.1)
+    drawn = Frontier(9, 6, [[few, many], [other]])
+    assert (drawn.beaten_by(few), drawn.beaten_by(many), drawn.beaten_by(other)) == (
+        other,
+        None,
+        many,
+    )
 
 
 def test_plain_limits_beat_the_window_of_five_and_not_the_detector_that_reads_results(drawn):
