@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from harness_zero.labels import End, Label, Say
 from harness_zero.policy import brake
 from harness_zero.ports import Policy
-from harness_zero.rounds import OURS, Round, Tail, alike, unchanged
+from harness_zero.rounds import DETAILS, OURS, Round, Tail, alike, unchanged
 from harness_zero.run import Run
 
 LONGEST = 4  # rounds in a circle, and from one try to the next
@@ -140,11 +140,15 @@ def retries(tail: Tail) -> tuple[int, int]:
 
 
 def failures(tail: Tail) -> int:
-    """How often in a row the same tools failed in the same way, whatever they were asked for."""
+    """How often in a row the same tools failed in the same way, whatever they were asked for.
+
+    Asked for something else an error counts and quotes something else, so that is noise here.
+    """
     newest = tail.read[0]
 
     def likewise(each: Round) -> bool:
         tools = [[name for name, _ in one.calls] for one in (each, newest)]
-        return tools[0] == tools[1] and all(map(unchanged, each.results, newest.results))
+        pairs = zip(each.results, newest.results, strict=False)
+        return tools[0] == tools[1] and all(unchanged(*pair, DETAILS) for pair in pairs)
 
     return sum(1 for _ in takewhile(likewise, tail.since(0)))

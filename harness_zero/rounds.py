@@ -27,7 +27,7 @@ NOISE = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-DETAILS = re.compile(r"""\d+|'[^']*'|"[^"]*\"""")  # of an error: what it counts and what it quotes
+DETAILS = re.compile(r"""\d+|'[^']*'|"[^"]*\"""")  # what an error counts, and what it quotes
 
 
 class Round(NamedTuple):
@@ -131,17 +131,16 @@ def alike(one: Round, other: Round) -> bool:
     return one.calls == other.calls and all(map(unchanged, one.results, other.results))
 
 
-def unchanged(one: Block, other: Block) -> bool:
+def unchanged(one: Block, other: Block, noise: re.Pattern[str] = NOISE) -> bool:
     """Whether two results say the same, line by line and but for noise."""
-    failed = bool(one.get("is_error"))
-    if failed != bool(other.get("is_error")):
+    if bool(one.get("is_error")) != bool(other.get("is_error")):
         return False
     a, b = outcome(one), outcome(other)
     lines = () if a == b else zip_longest(a.split("\n"), b.split("\n"), fillvalue="")
-    return all(x == y or bare(x, failed) == bare(y, failed) for x, y in lines)
+    return all(x == y or bare(x, noise) == bare(y, noise) for x, y in lines)
 
 
 @lru_cache(256)
-def bare(text: str, failed: bool) -> str:
-    """A text without noise. In an error every number is noise, and so is what it quotes."""
-    return (DETAILS if failed else NOISE).sub("#", text)
+def bare(line: str, noise: re.Pattern[str]) -> str:
+    """A line without noise."""
+    return noise.sub("#", line)

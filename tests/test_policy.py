@@ -5,7 +5,7 @@ import pytest
 from harness_zero.assembly import assemble, of_messages
 from harness_zero.desk import Desk, asking
 from harness_zero.labels import End, Label, Say
-from harness_zero.messages import reply
+from harness_zero.messages import reply, tool_use
 from harness_zero.policy import (
     WrongOrder,
     cost_cap,
@@ -49,6 +49,15 @@ def test_a_brake_before_a_stop_is_refused_with_the_reason(brake):
 def test_a_brake_cannot_be_talked_out_of_holding(soften):
     with pytest.raises(WrongOrder, match="wrap the stop"):
         soften(max_rounds(3))
+
+
+def test_a_harness_has_a_detector_that_reads_results_unless_it_is_told_otherwise():
+    same = [reply(tool_use(f"call_{n}", "add", a=1, b=2)) for n in range(20)]
+    desk = Desk(*same, reply("done"))
+    assert assemble(of_messages(desk.model), desk.tools)(Run("go")).label == "stuck"
+    desk = Desk(*same, reply("done"))
+    harness = assemble(of_messages(desk.model), desk.tools, detectors=())
+    assert harness(Run("go")).label == "finished"
 
 
 def test_a_limit_counts_what_the_model_says():

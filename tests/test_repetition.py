@@ -172,6 +172,12 @@ def test_a_fix_of_several_edits_is_never_spoken_to():
     assert (played.run.label, played.said) == ("finished", [])
 
 
+def test_a_fix_is_an_experiment_also_where_a_red_test_is_an_error():
+    red = [(TESTS, ValueError(f"{n} failed, the first is 'test_{n}'")) for n in range(12, 0, -1)]
+    laps = [each for n, made in enumerate(red) for each in ([made], [(edit(n), "ok")])]
+    assert ended(Played(*laps)) == ([], None)
+
+
 def test_an_edit_after_which_the_outcome_differs_starts_anew():
     laps = [each for n in range(5) for each in (*again(TESTS, "2 failed", 1), [(edit(n), "ok")])]
     more = [each for n in range(5) for each in (*again(TESTS, "1 failed", 1), [(edit(n), "ok")])]

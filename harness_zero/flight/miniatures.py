@@ -20,7 +20,6 @@ from harness_zero.run import Run
 CHECKED = "2026-11-30"
 READS = ("read_file", "list_files", "list_sent")
 EDITS = ("edit", "write_file", "append_file")
-TOLERANT = ("run_tests",)  # a red test is an ordinary result
 
 QUIET, SPEAK, STOP = range(3)
 
@@ -122,8 +121,7 @@ def hermes(past: list[Step]) -> int:
     since = past[edited + 1 :] or [last]
     failed = [step for step in since if step.failed] if last.failed else []
     said = [ladder(sum(step.call == last.call for step in failed), 2, 5)]
-    if last.tool not in TOLERANT:
-        said.append(ladder(sum(step.tool == last.tool for step in failed), 3, 8))
+    said.append(ladder(sum(step.tool == last.tool for step in failed), 3, 8))
     if last.tool in READS:
         said.append(ladder(sum(step.outcome == last.outcome for step in since), 2, 5))
     keys = [step.outcome for step in past[-64:]]

@@ -150,6 +150,15 @@ def test_a_miniature_speaks_and_stops_at_the_documented_counts(name, over_and_ov
     assert first_words(name, STUCK[6]) == by_turns
 
 
+def test_the_richest_of_them_reads_failures_and_reads_and_starts_anew_after_an_edit():
+    def said(what):
+        return first_words("Hermes", next(t for t in TRACES if t.what == what))
+
+    assert said("another key each time, the same error") == "3/8"
+    assert said("the same file, read again") == "2/5"
+    assert said("writes files, another one read along") == "."
+
+
 def test_every_miniature_names_where_its_numbers_were_read():
     assert all(re.search(r"^[\w-]+/[\w-]+(, [\w.-]+)?@[0-9a-f]+", real.source) for real in REAL)
 
