@@ -11,9 +11,9 @@ from inspect import Parameter, signature
 from typing import Any
 
 from harness_zero.faults import SetupFault, place
+from harness_zero.flight.known import TRACES, Trace, recorded
 from harness_zero.flight.miniatures import CHECKED, REAL, miniature
 from harness_zero.flight.place import POLLERS
-from harness_zero.flight.traces import TRACES, Trace, recorded
 from harness_zero.labels import End, Say
 from harness_zero.loop import turn
 from harness_zero.messages import Block

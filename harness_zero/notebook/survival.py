@@ -33,6 +33,7 @@ from harness_zero.notebook.step import step
 
 STATIC = Path(__file__).parent / "static"
 WIDE, HIGH, GAP, LEFT = 720, 30, 12, 110  # of the picture: a bar, and what stands beside it
+PROBE = "diligent/login-bug/calm#0"  # a flight that shows whether a harness has a hole in it
 NAMED, OPENED = 20, 3  # flights that are named at once, and those that can be unfolded
 TONES = {"good": 2, "honest": 2, "doubtful": 3, "bad": 5}  # how many kinds of ending, in order
 TONE = dict(zip(KINDS, [tone for tone, times in TONES.items() for _ in range(times)], strict=True))
@@ -61,14 +62,18 @@ def survival(
     `limits` of rounds.
     """
     if show == "frontier":
-        return shown(*frontier_faces(frontier([before, after, *others], flights, limits)))
+        harnesses = [before, after, *others]
+        tried = [each if isinstance(each, Flown) else fly(each, PROBE) for each in harnesses]
+        if undone := next(filter(None, map(not_done, tried)), ""):
+            return shown(undone, f"<p>{escape(undone)}</p>")
+        return shown(*frontier_faces(frontier(harnesses, flights, limits)))
     if show not in FIGURES or others:
         there = f"survival shows {', '.join(FIGURES)} of two harnesses, or frontier of several"
         raise NoSuchFigure(f"{there}; this is {show!r:.80} of {2 + len(others)}")
     flights = flights if isinstance(flights, int | str) else [*flights]
     sides = [each if isinstance(each, Flown) else fly(each, flights) for each in (before, after)]
     if undone := next(filter(None, map(not_done, sides)), ""):
-        return Shown(undone, f"<p>{escape(undone)}</p>")
+        return shown(undone, f"<p>{escape(undone)}</p>")
     return shown(*FIGURES[show](compare(*sides)))
 
 

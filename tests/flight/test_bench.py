@@ -6,11 +6,11 @@ import pytest
 
 from harness_zero.flight.bench import NoDetector, bench, judged, played
 from harness_zero.flight.fly import flight, fly
+from harness_zero.flight.known import TRACES, recorded
 from harness_zero.flight.miniatures import REAL, miniature
 from harness_zero.flight.names import named
 from harness_zero.flight.pilots import limits_alone
 from harness_zero.flight.place import POLLERS
-from harness_zero.flight.traces import TRACES, recorded
 from harness_zero.labels import End, Label, Say
 from harness_zero.notebook import detector_bench
 from harness_zero.repetition import repetition

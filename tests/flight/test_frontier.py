@@ -85,3 +85,10 @@ def test_what_was_flown_already_is_flown_again_under_each_limit():
 def test_one_harness_makes_no_frontier():
     with pytest.raises(NoFrontier, match="two harnesses or more"):
         frontier([library])
+
+
+def test_a_harness_with_a_hole_in_it_is_told_so():
+    def my_loop(model, tools, prompt):
+        raise NotImplementedError
+
+    assert "not done yet" in repr(survival(limits_alone, my_loop, show="frontier", flights=[0]))
