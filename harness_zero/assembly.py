@@ -9,7 +9,8 @@ What softens a stop wraps it: beside the stop it would never be heard, since an
 end outweighs words. Brakes stand beside the stop and behind it: inside a wrapper
 they could be talked out of holding, before it they would take an answer away.
 `policy.py` refuses both with the reason. Detectors come last: where a limit is
-reached as well, the label is the plain one.
+reached as well, the label is the plain one. None is there unless it is given, since
+a detector has to be told which tools are asked again in order to wait.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -21,7 +22,6 @@ from harness_zero.labels import Label
 from harness_zero.loop import turn
 from harness_zero.messages import Message
 from harness_zero.ports import Model, Policy, View
-from harness_zero.repetition import repetition
 from harness_zero.run import Clock, Run
 from harness_zero.toolbox import toolbox
 from harness_zero.view import plain
@@ -31,7 +31,6 @@ Harness = Callable[[Run], Run]  # plays one turn
 
 COST_CAP = policy.cost_cap(2.0)
 USUAL = (policy.max_rounds(50), COST_CAP, policy.deadline(600))
-DETECTORS = (repetition(),)
 
 
 def assemble(
@@ -40,7 +39,7 @@ def assemble(
     stop: Policy = policy.structural_stop,
     brakes: Sequence[Policy] = USUAL,
     view: View | None = None,
-    detectors: Sequence[Policy] = DETECTORS,
+    detectors: Sequence[Policy] = (),
 ) -> Harness:
     """A harness: give it a run with an open turn, and it plays that turn to its end."""
     policies = policy.first_of(stop, *brakes, *detectors)

@@ -22,6 +22,7 @@ from harness_zero.models import claude
 from harness_zero.models.prices import cost_usd
 from harness_zero.policy import nudge, recover, structural_stop
 from harness_zero.ports import Model, Policy
+from harness_zero.repetition import repetition
 from harness_zero.run import Run
 from harness_zero.runner import sandboxed
 from harness_zero.stages import stage
@@ -161,7 +162,8 @@ def library(brakes: tuple[Policy, ...]) -> Loop:
 
     def loop(model: Model, tools: Tools, prompt: str) -> Run:
         stop, view = recover(nudge(structural_stop)), plain(tools=schemas(tools))
-        return assemble(model, tools, stop, brakes, view)(Run(prompt))
+        harness = assemble(model, tools, stop, brakes, view, detectors=[repetition()])
+        return harness(Run(prompt))
 
     return loop
 

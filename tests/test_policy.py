@@ -16,6 +16,7 @@ from harness_zero.policy import (
     recover,
     structural_stop,
 )
+from harness_zero.repetition import repetition as reading_results
 from harness_zero.run import Run
 from harness_zero.stages.s5_repetition_detector import repetition
 
@@ -51,13 +52,13 @@ def test_a_brake_cannot_be_talked_out_of_holding(soften):
         soften(max_rounds(3))
 
 
-def test_a_harness_has_a_detector_that_reads_results_unless_it_is_told_otherwise():
+def test_a_detector_stands_behind_the_brakes_of_a_harness():
     same = [reply(tool_use(f"call_{n}", "add", a=1, b=2)) for n in range(20)]
-    desk = Desk(*same, reply("done"))
-    assert assemble(of_messages(desk.model), desk.tools)(Run("go")).label == "stuck"
-    desk = Desk(*same, reply("done"))
-    harness = assemble(of_messages(desk.model), desk.tools, detectors=())
-    assert harness(Run("go")).label == "finished"
+    for limit, label in ((10, "stuck"), (9, "max_rounds")):
+        desk = Desk(*same, reply("done"))
+        parts = of_messages(desk.model), desk.tools, structural_stop, [max_rounds(limit)]
+        harness = assemble(*parts, detectors=[reading_results()])
+        assert harness(Run("go")).label == label
 
 
 def test_a_limit_counts_what_the_model_says():

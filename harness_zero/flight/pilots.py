@@ -118,4 +118,4 @@ def patient(model: Any, tools: Any, prompt: str, clock: Any, sleep: Any) -> Run:
         return model(request["messages"])
 
     stop = recover(nudge(structural_stop, limit=10), limit=10)
-    return assemble(ask, tools, stop, brakes=(), detectors=())(Run(prompt, clock))
+    return assemble(ask, tools, stop, brakes=())(Run(prompt, clock))

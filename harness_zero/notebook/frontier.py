@@ -4,12 +4,15 @@ Curves are told apart by the shape of their marks and by their names, not by col
 """
 
 from collections.abc import Sequence
+from functools import cache
 from html import escape
 from math import ceil, floor
+from pathlib import Path
 
 from harness_zero.flight.frontier import HEAD, Frontier, Point, cells, heading, text
 from harness_zero.flight.table import MIX
 
+STATIC = Path(__file__).parent / "static"
 WIDE, HIGH, LEFT, LOW = 700, 300, 60, 40  # the plot, and the room for what stands at its axes
 MARKS = (  # drawn around (0, 0)
     '<circle r="6"></circle>',
@@ -22,8 +25,18 @@ MARKS = (  # drawn around (0, 0)
 def faces(drawn: Frontier) -> tuple[str, str]:
     """The text and the page of a frontier."""
     verdicts = "".join(f"<li>{escape(verdict)}</li>" for verdict in drawn.verdicts())
-    parts = [f"<p><b>{escape(heading(drawn))}</b></p>", picture(drawn), f"<ul>{verdicts}</ul>"]
+    parts = [
+        f"<style>{stylesheet()}</style><p><b>{escape(heading(drawn))}</b></p>",
+        picture(drawn),
+        f"<ul>{verdicts}</ul>",
+    ]
     return text(drawn), "".join([*parts, table(drawn), f"<p><i>{MIX}</i></p>"])
+
+
+@cache
+def stylesheet() -> str:
+    """The looks of the curves; the rest is as in the other figures."""
+    return (STATIC / "frontier.css").read_text("utf-8").strip()
 
 
 def picture(drawn: Frontier) -> str:

@@ -7,6 +7,7 @@ from harness_zero.flight.cases import CASES
 from harness_zero.flight.cockpit import Cockpit
 from harness_zero.flight.fly import fly
 from harness_zero.flight.names import named
+from harness_zero.flight.pilots import limits_alone
 from harness_zero.flight.survival import compare
 from harness_zero.messages import user
 from harness_zero.models.more_room import more_room
@@ -34,7 +35,7 @@ HARNESSES = {
     "errors": 3,
     "labels": 4,
     "plain": play,
-    "softened": "library",
+    "softened": limits_alone,
     "pieces": harness(recover(structural_stop), of_messages),
     "room": harness(structural_stop, lambda model: more_room(model, 1_500, 3_000)),
     "nudged": harness(nudge(structural_stop), of_messages),
