@@ -173,7 +173,7 @@ def money_text(both: Survival) -> str:
 
 def line(name: str, before: str, after: str, change: str = "") -> str:
     """A line of the text face."""
-    return f"{name:<18}{before:>12}{after:>12}{change:>9}".rstrip()
+    return f"{name:<18} {before:>11} {after:>11}{change:>9}".rstrip()
 
 
 def delta(before: int, after: int) -> str:

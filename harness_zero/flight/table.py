@@ -37,7 +37,7 @@ def table(flown: Sequence["Flown"]) -> str:
 
 def aligned(name: str, cells: list[str]) -> str:
     """A line of the table."""
-    return f"{name:<24}{''.join(f'{cell:>12}' for cell in cells)}".rstrip()
+    return f"{name:<24}{''.join(f' {cell:>11}' for cell in cells)}".rstrip()
 
 
 def share(flown: "Flown", what: str) -> str:
