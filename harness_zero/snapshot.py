@@ -1,0 +1,116 @@
+"""A value as it is now, in a few words that a later change does not reach.
+
+No code of the value's own is run for it, so that looking changes nothing. What is left out is
+said: dots, and how much there is in all.
+"""
+
+from collections.abc import Iterable, Iterator
+from enum import Enum
+from itertools import islice
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+from harness_zero.masks import Mask, called_secret
+
+LONGEST = 240  # characters of a value in all
+TEXT, INNER = 120, 48  # characters of a text, and of one inside of something else
+ITEMS, DEEP = 6, 3  # entries of one list or dict, and levels of them
+BITS = 400  # of a number that is written out
+HIDDEN = "[hidden]"
+CODE = (FunctionType, BuiltinFunctionType, MethodType, type, ModuleType)
+BRACKETS = {list: "[]", tuple: "()", set: "{}", frozenset: "{}"}
+
+
+def is_code(value: Any) -> bool:
+    """Whether this is a function, a class or a module."""
+    return issubclass(type(value), CODE)
+
+
+def is_array(value: Any) -> bool:
+    """Whether this looks like an array of messages, by its first one and its last one."""
+    ends = [value[0], value[-1]] if issubclass(type(value), list) and value else []
+    return bool(ends) and all(
+        issubclass(type(each), dict) and isinstance(each.get("role"), str) and "content" in each
+        for each in ends
+    )
+
+
+class Camera:
+    """Takes snapshots: values as texts, with no secret in them."""
+
+    def __init__(self, mask: Mask) -> None:
+        self.mask = mask
+
+    def take(self, value: Any, name: str = "") -> str:
+        """A value in a line that is not too long."""
+        try:
+            text = self.mask(self.written(value, 0, name))
+        except Exception:  # it changes while it is looked at, or is no sound object
+            return f"<{type(value).__name__}>"
+        more = len(text) - LONGEST
+        return f"{text[:LONGEST]}… [{more:,} more characters]" if more > 0 else text
+
+    def written(self, value: Any, depth: int, name: object = "") -> str:
+        """A value as Python writes it, or what it is."""
+        kind = type(value)
+        if issubclass(kind, Enum):
+            return f"{kind.__name__}.{value._name_}"
+        if issubclass(kind, str | bytes):
+            return HIDDEN if called_secret(name) else self.text(value, TEXT if not depth else INNER)
+        if value is None or kind is bool or kind is float or kind is complex:
+            return repr(value)
+        if issubclass(kind, int):
+            bits = int.bit_length(value)
+            return int.__repr__(value) if bits < BITS else f"<an int of {bits:,} bits>"
+        if issubclass(kind, BaseException):
+            told = self.entries("()", BaseException.args.__get__(value), depth)
+            return f"{kind.__name__}{told.removesuffix(')').removesuffix(',')})"
+        if is_array(value):
+            return f"[{len(value):,} message{'' if len(value) == 1 else 's'}]"
+        return self.many(value, depth)
+
+    def text(self, value: Any, longest: int) -> str:
+        """The beginning of a text in quotes, and how long it is in all."""
+        ahead = value[: longest + LONGEST]  # a secret at the edge is whole for the mask
+        shown = self.mask(str.__str__(ahead)) if issubclass(type(value), str) else bytes(ahead)
+        more = f"… [{len(value):,} in all]" if len(value) > longest else ""
+        return f"{shown[:longest]!r}{more}"
+
+    def many(self, value: Any, depth: int) -> str:
+        """A list, a dict or an object with what is in it, as far as there is room."""
+        kind = type(value)
+        for plain, brackets in BRACKETS.items():
+            if issubclass(kind, plain):
+                return self.entries(brackets, value, depth) if len(value) else plain.__repr__(plain())
+        if issubclass(kind, dict):
+            return f"{{{', '.join(self.pairs(dict.items(value), len(value), depth, ': '))}}}"
+        if is_code(value):
+            what = "class" if issubclass(kind, type) else kind.__name__.removeprefix("builtin_")
+            return f"<{what.partition('_')[0]} {getattr(value, '__name__', '')}>"
+        try:
+            inside = object.__getattribute__(value, "__dict__")
+        except AttributeError:
+            return f"<{kind.__name__}>"
+        own = [(key, each) for key, each in dict.items(inside) if not str(key).startswith("_")]
+        told = ", ".join(self.pairs(own, len(own), depth, " = "))
+        return f"<{kind.__name__}: {told}>" if told else f"<{kind.__name__}>"
+
+    def entries(self, brackets: str, values: Any, depth: int) -> str:
+        """What is in a list or the like; all entries, or the first ones and how many more."""
+        if depth >= DEEP:
+            return f"{brackets[0]}…{brackets[1]}"
+        shown = [self.written(each, depth + 1) for each in islice(values, ITEMS)]
+        more = [f"… {len(values) - ITEMS:,} more"] if len(values) > ITEMS else []
+        comma = "," if brackets == "()" and len(values) == 1 else ""
+        return f"{brackets[0]}{', '.join([*shown, *more])}{comma}{brackets[1]}"
+
+    def pairs(self, pairs: Iterable, count: int, depth: int, between: str) -> Iterator[str]:
+        """Names with their values."""
+        if depth >= DEEP and count:
+            yield "…"
+            return
+        for key, value in islice(pairs, ITEMS):
+            name = key if between == " = " else self.written(key, depth + 1)
+            yield f"{name}{between}{self.written(value, depth + 1, key)}"
+        if count > ITEMS:
+            yield f"… {count - ITEMS:,} more"
