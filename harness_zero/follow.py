@@ -1,119 +1,103 @@
 """Follow code while it runs: each statement of it, and what its names stood for afterwards.
 
 Python tells a trace function of every line. It is set only meanwhile; one that was set before
-(a debugger's, coverage's) hears all that it would have heard, and is put back at the end.
-
-Followed is what was written by whoever wrote the function: not Python's library, nor what is
-installed, nor this package, but for the file that the function itself is in. Not followed, and
-said, are other threads and coroutines; what is not written in Python has no lines.
+(a debugger's, coverage's) hears all that it would have heard, and is put back at the end. Other
+threads and coroutines are not followed, and that is said. What is not Python has no lines.
 """
 
 import dis
 import inspect
-import linecache
-import re
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import partial
-from types import CodeType, FrameType, FunctionType
-from typing import Any, NamedTuple
+from types import FrameType
+from typing import Any
 
-from harness_zero.faults import NOT_THE_LEARNERS, SetupFault
-from harness_zero.listing import Listing, Part, Statement
+from harness_zero.authored import Authored
+from harness_zero.listing import Part, Statement
 from harness_zero.masks import Mask
 from harness_zero.messages import Message
-from harness_zero.snapshot import Camera, is_array, is_code
+from harness_zero.sightings import Sighting, arrays_in, outline, sighting
+from harness_zero.snapshot import Camera, is_code
 
 MOST = 20_000  # steps that are kept of one run
 UNEVENTFUL = 400  # of them in a row in which nothing reaches the model or the array
-SIMPLE = (str, bytes, int, float, list, tuple, set, type(None), FunctionType)
-LONGEST_WAIT = 2_000_000  # lines that are passed over until there is no more looking
-INSTALLED = re.compile(r"[/\\](site|dist)-packages[/\\]")
-MADE_BY_PYTHON = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
-Tracer = Callable[[FrameType, str, Any], Any]
-Seen = Callable[[], tuple[int, list[Message]]]  # how many replies so far; the array as last sent
-
-
-class NotFollowed(SetupFault):
-    """There are no lines to show; the sentence says why."""
-
-
-class Sighting(NamedTuple):
-    """An array of messages as it was: how many, its first and its last, and that one's blocks."""
-
-    count: int
-    first: Message
-    last: Message
-    blocks: list[Any]
+LONGEST_WAIT = 2_000_000  # steps that are passed over until there is no more looking
+ENDS_AN_ITERATION = (StopIteration, StopAsyncIteration, GeneratorExit)
+Seen = Callable[[], tuple[int, list[Message]]]  # how many replies by now; the array as last sent
 
 
 @dataclass(slots=True)
 class Step:
-    """A statement that ran, or was about to call another one; and what it left."""
+    """A statement that ran, or that is about to call something; and what it left."""
 
-    frame: int  # the number of the call that it ran in
+    call: int  # the number of the call that it ran in
     statement: Statement
     kind: str  # call, resume, line, calls, return, yield, raise
     told: str  # what was returned, yielded or raised
-    values: dict[str, str | None]  # that changed since the last step of this call; None: is gone
-    replies: int  # of the model, by then
-    skipped: int = 0  # steps before this one that were not kept
+    replies: int  # of the model by then
+    skipped: int  # steps before this one that were not kept
+    values: dict[str, str | None]  # that changed since the last step of this call; None: gone
 
 
 @dataclass
 class Followed:
     """What was seen of some code while it ran."""
 
-    parts: list[tuple[Part, list[str]]] = field(default_factory=list)  # functions, and their lines
-    calls: list[tuple[int, str]] = field(default_factory=list)  # the part of each call, its name
+    parts: list[Part]  # the functions, in the order in which they were first called
+    notes: list[str] = field(default_factory=list)  # what was not followed, in sentences
+    calls: list[tuple[int, str]] = field(default_factory=list)  # of each its part and its name
     steps: list[Step] = field(default_factory=list)
     arrays: list[tuple[int, list[Sighting]]] = field(default_factory=list)  # from which step on
-    notes: list[str] = field(default_factory=list)  # what was not followed, in sentences
-
-    def note(self, sentence: str) -> None:
-        """Keep a sentence, once."""
-        if sentence not in self.notes:
-            self.notes.append(sentence)
 
 
 class Follower:
     """Follows a function, and what else its author wrote, while this is entered."""
 
     def __init__(self, function: Any, seen: Seen = lambda: (0, [])) -> None:
-        self.also = code_of(function).co_filename
+        self.authored = Authored(function, self.note)
+        self.found = Followed(self.authored.parts)
         self.seen = seen
-        self.found = Followed()
         self.camera = Camera(Mask())
-        self.listings: dict[str, Listing | None] = {}
-        self.known: dict[int, tuple[int | None, CodeType]] = {}
-        self.stack: list[Call] = []
-        self.quiet, self.passed, self.over = 0, 0, False
-        self.news: tuple = ()
+        self.stack: list[Call] = []  # what is under way
+        self.over = False
+        self.begin_again()
+
+    def begin_again(self) -> None:
+        """Let go of the steps so far: what comes now is what is to be shown."""
+        self.found.steps.clear()
+        self.found.arrays.clear()
+        self.quiet = self.passed = 0
         self.arrays: list[list[Message]] = []  # in sight at the last step
         self.shape: list[tuple] = []
+        self.news: tuple = ()
 
     def __enter__(self) -> Followed:
-        self.earlier, self.threads = sys.gettrace(), threading.gettrace()
-        self.thread = threading.get_ident()
+        self.earlier: Any = sys.gettrace()
+        self.in_threads: Any = threading.gettrace()
         threading.settrace(self.elsewhere)
         sys.settrace(self.called)
         return self.found
 
-    def __exit__(self, kind: object, *_: object) -> None:
+    def __exit__(self, fault: object, *_: object) -> None:
         now = sys.gettrace()
         if now is None or now == self.called:
             sys.settrace(self.earlier)
-        if now != self.called and not (self.over or kind):
-            self.found.note("The code set a trace function; what ran after that was not followed.")
-        threading.settrace(self.threads)  # type: ignore[arg-type]
+        if now != self.called and not (self.over or fault):
+            self.note("The code set a trace function; what ran after that was not followed.")
+        threading.settrace(self.in_threads)
         self.stack.clear()
+
+    def note(self, sentence: str) -> None:
+        """Keep a sentence on what is not followed, once."""
+        if sentence not in self.found.notes:
+            self.found.notes.append(sentence)
 
     def called(self, frame: FrameType, event: str, arg: Any) -> Any:
         """Python's word that a function begins, or a generator goes on."""
         others = self.pass_on(self.earlier, frame, event, arg)
-        part = None if self.over or event != "call" else self.part_of(frame.f_code)
+        part = None if self.over else self.authored.part(frame.f_code)
         if part is None:
             return others
         call = getattr(frame.f_trace, "__self__", None)
@@ -124,7 +108,7 @@ class Follower:
         call.begin(frame)
         return call.trace
 
-    def pass_on(self, tracer: Tracer | None, frame: FrameType, event: str, arg: Any) -> Any:
+    def pass_on(self, tracer: Any, frame: FrameType, event: str, arg: Any) -> Any:
         """Let an earlier tracer hear of it; one written in C sets itself in our place."""
         if tracer is None:
             return None
@@ -135,87 +119,51 @@ class Follower:
 
     def elsewhere(self, frame: FrameType, event: str, arg: Any) -> Any:
         """Python's word from another thread, in which nothing is followed."""
-        if not self.is_own(frame.f_code):
-            return self.elsewhere
-        name = frame.f_code.co_name
-        self.found.note(f"{name} ran in a thread of its own, where lines are not followed.")
-        sys.settrace(self.threads)  # type: ignore[arg-type]
-        return self.threads(frame, event, arg) if self.threads else None
+        others = self.in_threads(frame, event, arg) if self.in_threads else None
+        sys.settrace(self.elsewhere)
+        if self.authored.wrote(frame.f_code):
+            name = frame.f_code.co_name
+            self.note(f"{name} ran in a thread of its own, where lines are not followed.")
+            sys.settrace(self.in_threads)
+        return others
 
-    def is_own(self, code: CodeType) -> bool:
-        """Whether some code was written by whoever wrote the function."""
-        file = code.co_filename
-        installed = file.startswith(NOT_THE_LEARNERS) or INSTALLED.search(file)
-        return file == self.also or not installed
-
-    def part_of(self, code: CodeType) -> int | None:
-        """The number of the part that some code stands in; None if it is not followed."""
-        if id(code) not in self.known:
-            self.known[id(code)] = (self.found_part(code), code)  # kept, so that its id is too
-        return self.known[id(code)][0]
-
-    def found_part(self, code: CodeType) -> int | None:
-        if code.co_name in MADE_BY_PYTHON or not code.co_flags & inspect.CO_OPTIMIZED:
-            return None
-        listing = self.listing(code.co_filename) if self.is_own(code) else None
-        if listing is None:
-            return None
-        if fault := fault_of(code, listing):
-            self.found.note(fault)
-            return None
-        part = listing.part(code.co_firstlineno)
-        known = (part, listing.lines[part.first - 1 : part.last])
-        if known not in self.found.parts:
-            self.found.parts.append(known)
-        return self.found.parts.index(known)
-
-    def listing(self, file: str) -> Listing | None:
-        """The source of a file or a cell; None if it has none."""
-        if file not in self.listings:
-            linecache.checkcache(file)
-            lines = linecache.getlines(file)
-            try:
-                self.listings[file] = Listing(lines) if lines else None
-            except (SyntaxError, ValueError):
-                self.listings[file] = None
-        return self.listings[file]
-
-    def keep(self, call: "Call", frame: FrameType, kind: str, told: str = "") -> None:
+    def keep(self, call: "Call", kind: str, told: str = "") -> None:
         """Keep a step with what it changed, unless there are too many of them."""
         if self.over:
             return
         replies, sent = self.seen()
         news = (replies, id(sent), len(sent), *map(outline, self.arrays))
-        self.quiet = self.quiet + 1 if news == self.news else 0
-        self.news = news
+        self.quiet, self.news = (self.quiet + 1 if news == self.news else 0), news
         if self.quiet > UNEVENTFUL and kind != "raise":
             self.pass_over()
             return
-        step = Step(call.number, call.statement, kind, told, {}, replies, self.passed)
-        step.values, self.passed = call.changes(frame), 0
+        values = call.changes()
+        step = Step(call.number, call.statement, kind, told, replies, self.passed, values)
         self.found.steps.append(step)
-        own = [each for one in self.stack for each in one.arrays]
-        self.see([*{id(each): each for each in [*own, sent] if each}.values()])
+        self.passed = 0
+        self.look([*(array for each in self.stack for array in each.arrays), sent])
         if len(self.found.steps) >= MOST:
-            self.found.note(f"{MOST:,} steps are shown; what ran after them was not followed.")
+            self.note(f"{MOST:,} steps are shown; what ran after them was not followed.")
             self.stop()
 
-    def see(self, arrays: list[list[Message]]) -> None:
+    def look(self, arrays: list[list[Message]]) -> None:
         """Note how the arrays in sight are, if they are not as they were."""
-        self.arrays = arrays
-        shape = [(id(each), *outline(each)) for each in arrays]
+        self.arrays = [*{id(each): each for each in arrays if each}.values()]
+        shape = [(id(each), *outline(each)) for each in self.arrays]
         if shape != self.shape:
             self.shape = shape
-            self.found.arrays.append((len(self.found.steps) - 1, [*map(sighting, arrays)]))
+            now = [*map(sighting, self.arrays)]
+            self.found.arrays.append((len(self.found.steps) - 1, now))
 
     def pass_over(self) -> None:
+        """Leave out a step: for long nothing has come of them."""
         self.passed += 1
         if self.passed > LONGEST_WAIT:
-            self.found.note("The code was at work by itself for too long to be followed on.")
+            self.note("The code was at work by itself for too long to be followed on.")
             self.stop()
 
     def stop(self) -> None:
-        """Follow no further; what was traced before goes on as it was."""
+        """Follow no further; whoever traced before goes on as they did."""
         self.over = True
         sys.settrace(self.earlier)
 
@@ -223,28 +171,32 @@ class Follower:
 class Call:
     """One call of a function that is followed, or a generator with all that it yields."""
 
+    statement: Statement
+    frame: FrameType
+
     def __init__(self, follower: Follower, number: int, part: int) -> None:
         self.follower, self.number = follower, number
-        self.hidden = follower.found.parts[part][0].hidden
-        self.others: Any = None  # the trace function that an earlier tracer has for this call
+        self.hidden = follower.found.parts[part].hidden
+        self.others: Any = None  # what an earlier tracer traces this call with
         self.told: dict[str, str] = {}  # what each name stood for at the last step
-        self.outer: set[str] = set()  # names among them that are no locals
-        self.arrays: list[list[Message]] = []
-        self.at, self.begun, self.pending, self.falls = 0, False, False, False
-        self.unsaid = ""  # an exception that may only be how a generator ends
-        self.raised: tuple | None = None
+        self.outer: set[str] = set()  # the names among them that are no locals
+        self.arrays: list[list[Message]] = []  # in its names
+        self.begun = self.pending = False  # the call; the statement
+        self.at = 0  # how far Python is in the function
+        self.raised: tuple[int, Statement] | None = None
+        self.falls = False  # an exception is on its way out
+        self.unsaid = ""  # one that may be only how an iteration ends
 
     def begin(self, frame: FrameType) -> None:
         """The call begins, or a generator goes on; its caller waits at a statement of its own."""
         follower = self.follower
         if follower.stack and (caller := follower.stack[-1]).pending:
-            follower.keep(caller, caller.frame, "calls")
-        self.listing = follower.listings[frame.f_code.co_filename]
-        self.frame = frame
+            follower.keep(caller, "calls")
+        self.frame, self.listing = frame, follower.authored.listing(frame.f_code)
         follower.stack.append(self)
         if not self.begun:
             self.statement = self.listing.statement(frame.f_code.co_firstlineno)
-        follower.keep(self, frame, "resume" if self.begun else "call")
+        follower.keep(self, "resume" if self.begun else "call")
         self.pending = self.begun and bool(self.statement.writes)
         self.begun = True
 
@@ -257,136 +209,72 @@ class Call:
         if event == "line":
             self.line(frame)
         elif event == "exception":
-            self.exception(frame, *arg[:2])
+            self.exception(*arg[:2])
         elif event == "return":
-            self.end(frame, arg)
+            self.end(arg)
         return self.trace
 
     def line(self, frame: FrameType) -> None:
-        """A line begins: so whatever statement came before is over, unless it is still the same."""
+        """A line begins: what came before it is over, unless it is the same statement still."""
         statement = self.listing.statement(frame.f_lineno)
         goes_on = statement.goes_round or frame.f_lasti > self.at
         if not (self.pending and statement is self.statement and goes_on):
             if self.pending:
-                self.follower.keep(self, frame, "line")
+                self.follower.keep(self, "line")
             self.statement, self.pending = statement, True
         self.at, self.falls, self.unsaid = frame.f_lasti, False, ""
 
-    def exception(self, frame: FrameType, kind: type, value: Any) -> None:
+    def exception(self, kind: type, value: Any) -> None:
         """An exception leaves the statement."""
         self.falls = True
-        text = self.follower.camera.take(value if isinstance(value, BaseException) else kind)
-        if issubclass(kind, StopIteration | StopAsyncIteration | GeneratorExit):
+        text = self.follower.camera.take(value)
+        if issubclass(kind, ENDS_AN_ITERATION):
             self.unsaid = text
         elif self.raised != (id(value), self.statement):
             self.raised = (id(value), self.statement)
-            self.follower.keep(self, frame, "raise", text)
+            self.follower.keep(self, "raise", text)
             self.pending = False
 
-    def end(self, frame: FrameType, value: Any) -> None:
+    def end(self, value: Any) -> None:
         """The call ends or rests: it gives something back, or an exception leaves it."""
-        if not self.falls or value is not None:
-            kind = "yield" if yields(frame) else "return"
-            self.follower.keep(self, frame, kind, self.follower.camera.take(value))
+        follower = self.follower
+        if value is not None or not self.falls:
+            kind = "yield" if yields(self.frame) else "return"
+            follower.keep(self, kind, follower.camera.take(value))
         elif self.unsaid:
-            self.follower.keep(self, frame, "raise", self.unsaid)
-        self.pending, self.falls = False, False
+            follower.keep(self, "raise", self.unsaid)
+        self.pending = self.falls = False
         del self.frame
-        if self in (stack := self.follower.stack):
-            del stack[stack.index(self) :]
+        if self in follower.stack:
+            del follower.stack[follower.stack.index(self) :]
 
-    def changes(self, frame: FrameType) -> dict[str, str | None]:
+    def changes(self) -> dict[str, str | None]:
         """What names stand for that they did not stand for at the last step of this call."""
-        now, self.arrays = {}, []
-        for name, value in self.visible(frame):
+        now: dict[str, str] = {}
+        self.arrays = []
+        for name, value in self.visible():
             self.arrays += arrays_in(value)
             if not is_code(value):
                 now[name] = self.follower.camera.take(value, name)
         changed: dict[str, str | None] = {n: t for n, t in now.items() if self.told.get(n) != t}
         gone = [name for name in self.told if name not in now and name not in self.outer]
-        self.told |= now
-        for name in gone:
-            changed[name] = self.told.pop(name) and None
-        return changed
+        self.told = {name: text for name, text in self.told.items() if name not in gone} | now
+        return changed | dict.fromkeys(gone)
 
-    def visible(self, frame: FrameType) -> Iterator[tuple[str, Any]]:
+    def visible(self) -> Iterator[tuple[str, Any]]:
         """The call's own names, and those from outside that the statement reads."""
-        local = frame.f_locals
+        local, around = self.frame.f_locals, self.frame.f_globals
         for name, value in local.items():
             if name not in self.hidden and not name.startswith("."):
                 yield name, value
         for name in self.statement.reads:
-            if name not in local and name in frame.f_globals:
+            if name not in local and name in around:
                 self.outer.add(name)
-                yield name, frame.f_globals[name]
-
-
-def code_of(function: Any) -> CodeType:
-    """The code of a function, whatever it is wrapped in; NotFollowed if there is none to follow."""
-    inner = function
-    while isinstance(inner, partial) or hasattr(inner, "__wrapped__") or inspect.ismethod(inner):
-        inner = getattr(inner, "func", None) or getattr(inner, "__wrapped__", None) or inner.__func__
-    if not inspect.isroutine(inner):
-        inner = getattr(type(inner), "__call__", inner)
-    name = getattr(function, "__name__", None) or type(function).__name__
-    if not inspect.isfunction(inner):
-        raise NotFollowed(f"{name} is not written in Python, so there are no lines to follow")
-    if not linecache.getlines(inner.__code__.co_filename):
-        raise NotFollowed(f"Python keeps no source of {name}; write it in a cell or a file")
-    return inner.__code__
-
-
-def fault_of(code: CodeType, listing: Listing) -> str | None:
-    """Why some code is not followed though its source is there, as a sentence; None if it is."""
-    if code.co_flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
-        return f"{code.co_name} is async: its lines are not followed."
-    last = max((line or 0 for *_, line in code.co_lines()), default=0)
-    stands = listing.statement(code.co_firstlineno).writes == (code.co_name,)
-    if last > len(listing.lines) or not (stands or code.co_name == "<lambda>"):
-        return f"{code.co_name} is not as its file is now: restart the kernel to follow its lines."
-    return None
+                yield name, around[name]
 
 
 def yields(frame: FrameType) -> bool:
-    """Whether a call that gives back a value now is a generator that goes on later."""
+    """Whether a call that gives something back now is a generator that goes on later."""
     code = frame.f_code
     is_generator = bool(code.co_flags & inspect.CO_GENERATOR)
     return is_generator and "RETURN" not in dis.opname[code.co_code[frame.f_lasti]]
-
-
-def arrays_in(value: Any) -> list[list[Message]]:
-    """The array of messages that a value is, or holds under this name."""
-    if is_array(value):
-        return [value]
-    kind = type(value)
-    inside = value if issubclass(kind, dict) else None
-    if inside is None and not issubclass(kind, SIMPLE):
-        try:
-            inside = object.__getattribute__(value, "__dict__")
-        except AttributeError:
-            return []
-    held = dict.get(inside, "messages") if inside else None
-    return [held] if is_array(held) else []
-
-
-def outline(array: list[Message]) -> tuple:
-    """Enough of an array to see that something was added, or that its last message changed."""
-    if not array or not isinstance(last := array[-1], dict):
-        return (len(array),)
-    content = last.get("content")
-    if not isinstance(content, list):
-        return (len(array), id(last), id(content))
-    return (len(array), id(last), *(part for block in content for part in marks(block)))
-
-
-def marks(block: Any) -> list[int]:
-    """A block by identity, and all that it holds."""
-    return [id(block), *map(id, block.values())] if isinstance(block, dict) else [id(block)]
-
-
-def sighting(array: list[Message]) -> Sighting:
-    """An array as it is now; a later change of its last message does not reach this."""
-    content = array[-1].get("content") if isinstance(array[-1], dict) else None
-    blocks = content if isinstance(content, list) else [content]
-    now = [dict(block) if isinstance(block, dict) else block for block in blocks]
-    return Sighting(len(array), array[0], array[-1], now)

@@ -30,15 +30,18 @@ class Part:
     """A function with all that stands in it, or a statement that stands in none."""
 
     name: str
+    file: str
     first: int
     last: int
+    lines: tuple[str, ...]
     hidden: frozenset[str]  # the names that comprehensions in it have to themselves
 
 
 class Listing:
     """The source of one file or cell."""
 
-    def __init__(self, lines: list[str]) -> None:
+    def __init__(self, file: str, lines: list[str]) -> None:
+        self.file = file
         self.lines = [line.rstrip("\n") for line in lines]
         self.tree = ast.parse("".join(lines))
         self.known: dict[int, Statement] = {}
@@ -60,10 +63,11 @@ class Listing:
     def part(self, line: int) -> Part:
         """The function, method or bare statement that this line stands in."""
         found, path = enclosing(self.tree.body, line)
-        if found is None:
-            return Part("", line, line, frozenset())
-        name = ".".join([*path, *([found.name] if isinstance(found, FUNCTIONS) else [])])
-        return Part(name, first_line(found), found.end_lineno or line, comprehended(found))
+        first, last = (first_line(found), last_line(found)) if found else (line, line)
+        own = [found.name] if isinstance(found, FUNCTIONS) else []
+        hidden = comprehended(found) if found else frozenset()
+        lines = tuple(self.lines[first - 1 : last])
+        return Part(".".join([*path, *own]), self.file, first, last, lines, hidden)
 
 
 def nodes(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
@@ -114,8 +118,8 @@ def statement_of(node: ast.AST) -> Statement:
     writes = [each.id for each in named if not isinstance(each.ctx, ast.Load)]
     writes += [each.name for each in [node] if isinstance(each, ast.ExceptHandler) and each.name]
     goes_round = not inner(node) and any(isinstance(each, ROUND) for each in found)
-    unique = (tuple(dict.fromkeys(names)) for names in (reads, writes))
-    return Statement(own_line(node), last, *unique, goes_round)
+    once = [tuple(dict.fromkeys(names)) for names in (reads, writes)]
+    return Statement(own_line(node), last, once[0], once[1], goes_round)
 
 
 def bound_in_comprehensions(found: Iterable[ast.AST]) -> Iterator[str]:

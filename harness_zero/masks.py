@@ -10,13 +10,13 @@ from collections.abc import Mapping
 SHORTEST = 8  # characters; a shorter value of the environment may be any word
 KEPT_SECRET = re.compile(r"(^|_)(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$", re.IGNORECASE)
 CALLED_SECRET = re.compile(
-    r"(^|[-_])(api[-_]?key|secret([-_]key)?|password|passwd|(access|auth|refresh)[-_]token"
+    r"(^|[-_])(api[-_]?key|secret([-_]?key)?|password|passwd|(access|auth|refresh)[-_]?token"
     r"|authorization)$",
     re.IGNORECASE,
 )
 LOOKS_SECRET = re.compile(
-    r"\b(sk-[\w-]{16,}|gh[pousr]_\w{20,}|github_pat_\w{20,}|hf_\w{20,}|xox[abp]-[\w-]{10,}"
-    r"|AKIA[0-9A-Z]{16}|(?<=Bearer )\S{8,})"
+    r"\b(sk-[\w-]{16,}|gh[pousr]_\w{20,}|github_pat_\w{20,}|hf_\w{20,}|AKIA[0-9A-Z]{16})"
+    r"|(?<=\bBearer )\S{8,}"
 )
 
 
@@ -25,9 +25,9 @@ class Mask:
 
     def __init__(self, environment: Mapping[str, str] | None = None) -> None:
         environment = os.environ if environment is None else environment
-        known = [(value.strip(), name) for name, value in environment.items()]
-        secret = [each for each in known if len(each[0]) >= SHORTEST and KEPT_SECRET.search(each[1])]
-        self.known = sorted(secret, key=lambda each: -len(each[0]))
+        secret = [name for name in environment if KEPT_SECRET.search(name)]
+        known = [(environment[name].strip(), name) for name in secret]
+        self.known = sorted(each for each in known if len(each[0]) >= SHORTEST)[::-1]
 
     def __call__(self, text: str) -> str:
         """The text, with a word for each secret in it."""

@@ -63,7 +63,7 @@ class Camera:
             bits = int.bit_length(value)
             return int.__repr__(value) if bits < BITS else f"<an int of {bits:,} bits>"
         if issubclass(kind, BaseException):
-            told = self.entries("()", BaseException.args.__get__(value), depth)
+            told = self.entries("()", vars(BaseException)["args"].__get__(value), depth)
             return f"{kind.__name__}{told.removesuffix(')').removesuffix(',')})"
         if is_array(value):
             return f"[{len(value):,} message{'' if len(value) == 1 else 's'}]"
@@ -81,7 +81,7 @@ class Camera:
         kind = type(value)
         for plain, brackets in BRACKETS.items():
             if issubclass(kind, plain):
-                return self.entries(brackets, value, depth) if len(value) else plain.__repr__(plain())
+                return self.entries(brackets, value, depth) if len(value) else repr(plain())
         if issubclass(kind, dict):
             return f"{{{', '.join(self.pairs(dict.items(value), len(value), depth, ': '))}}}"
         if is_code(value):
