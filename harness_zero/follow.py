@@ -6,7 +6,6 @@ threads and coroutines are not followed, and that is said. What is not Python ha
 """
 
 import dis
-import inspect
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -24,6 +23,7 @@ from harness_zero.snapshot import Camera, is_code
 MOST = 20_000  # steps that are kept of one run
 UNEVENTFUL = 400  # of them in a row in which nothing reaches the model or the array
 LONGEST_WAIT = 2_000_000  # steps that are passed over until there is no more looking
+RESTS = ("YIELD_VALUE", "RESUME")  # what a generator is at when it yields
 ENDS_AN_ITERATION = (StopIteration, StopAsyncIteration, GeneratorExit)
 Seen = Callable[[], tuple[int, list[Message]]]  # how many replies by now; the array as last sent
 
@@ -237,12 +237,14 @@ class Call:
 
     def end(self, value: Any) -> None:
         """The call ends or rests: it gives something back, or an exception leaves it."""
-        follower = self.follower
-        if value is not None or not self.falls:
-            kind = "yield" if yields(self.frame) else "return"
-            follower.keep(self, kind, follower.camera.take(value))
+        follower, at = self.follower, operation(self.frame)
+        rests = at in RESTS and not self.falls
+        if rests or "RETURN" in at:
+            follower.keep(self, "yield" if rests else "return", follower.camera.take(value))
         elif self.unsaid:
             follower.keep(self, "raise", self.unsaid)
+        elif self.pending:  # of a finally; what it lets pass is told by whoever called
+            follower.keep(self, "line")
         self.pending = self.falls = False
         del self.frame
         if self in follower.stack:
@@ -273,8 +275,6 @@ class Call:
                 yield name, around[name]
 
 
-def yields(frame: FrameType) -> bool:
-    """Whether a call that gives something back now is a generator that goes on later."""
-    code = frame.f_code
-    is_generator = bool(code.co_flags & inspect.CO_GENERATOR)
-    return is_generator and "RETURN" not in dis.opname[code.co_code[frame.f_lasti]]
+def operation(frame: FrameType) -> str:
+    """What Python does in a call at this moment, by the name that it has for that."""
+    return dis.opname[frame.f_code.co_code[frame.f_lasti]]
