@@ -74,8 +74,7 @@ def nodes(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
     """All statements, clauses included, each before those that it holds."""
     for node in body:
         yield node
-        if not is_one_liner(node):
-            yield from nodes(inner(node))
+        yield from nodes(each for each in inner(node) if each not in beside(node))
 
 
 def inner(node: ast.AST) -> list[ast.AST]:
@@ -83,9 +82,9 @@ def inner(node: ast.AST) -> list[ast.AST]:
     return [each for name in INNER for each in getattr(node, name, [])]
 
 
-def is_one_liner(node: ast.AST) -> bool:
-    """Whether a statement stands on the same line as what it holds: `if done: return`."""
-    return any(first_line(each) <= head_end(node) for each in inner(node)[:1])
+def beside(node: ast.AST) -> list[ast.AST]:
+    """What a statement holds on the line of its head, and so is one with it: `if done: return`."""
+    return [each for each in inner(node) if first_line(each) <= head_end(node)]
 
 
 def head_end(node: ast.AST) -> int:
@@ -106,11 +105,11 @@ def first_line(node: ast.AST) -> int:
 
 def statement_of(node: ast.AST) -> Statement:
     """A statement with the names that it reads and writes: of a head, the head's."""
-    whole = not inner(node) or is_one_liner(node)
-    last = (getattr(node, "end_lineno", 0) or 0) if whole else head_end(node)
+    apart = [each for each in inner(node) if each not in beside(node)]
+    last = max([head_end(node), *map(last_line, beside(node))])
     if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
         return Statement(own_line(node), last, (), (node.name,))
-    parts = [node] if whole else [n for n in ast.iter_child_nodes(node) if n not in inner(node)]
+    parts = [each for each in ast.iter_child_nodes(node) if each not in apart]
     found = [each for part in parts for each in ast.walk(part)]
     own = {*bound_in_comprehensions(found), *bound_in_lambdas(found)}
     named = [each for each in found if isinstance(each, ast.Name) and each.id not in own]

@@ -16,7 +16,7 @@ CALLED_SECRET = re.compile(
 )
 LOOKS_SECRET = re.compile(
     r"\b(sk-[\w-]{16,}|gh[pousr]_\w{20,}|github_pat_\w{20,}|hf_\w{20,}|AKIA[0-9A-Z]{16})"
-    r"|(?<=\bBearer )\S{8,}"
+    r"|(?<=\bBearer )[^\s\[]{8,}"
 )
 
 

@@ -18,7 +18,7 @@ ITEMS, DEEP = 6, 3  # entries of one list or dict, and levels of them
 BITS = 400  # of a number that is written out
 HIDDEN = "[hidden]"
 CODE = (FunctionType, BuiltinFunctionType, MethodType, type, ModuleType)
-BRACKETS = {list: "[]", tuple: "()", set: "{}", frozenset: "{}"}
+BRACKETS: dict[Any, str] = {list: "[]", tuple: "()", set: "{}", frozenset: "{}"}
 
 
 def is_code(value: Any) -> bool:
@@ -28,11 +28,15 @@ def is_code(value: Any) -> bool:
 
 def is_array(value: Any) -> bool:
     """Whether this looks like an array of messages, by its first one and its last one."""
-    ends = [value[0], value[-1]] if issubclass(type(value), list) and value else []
-    return bool(ends) and all(
-        issubclass(type(each), dict) and isinstance(each.get("role"), str) and "content" in each
-        for each in ends
-    )
+    if not issubclass(type(value), list) or not list.__len__(value):
+        return False
+    return all(is_message(list.__getitem__(value, at)) for at in (0, -1))
+
+
+def is_message(value: Any) -> bool:
+    """Whether this looks like a message."""
+    is_dict = issubclass(type(value), dict) and dict.__contains__(value, "content")
+    return is_dict and type(dict.get(value, "role")) is str
 
 
 class Camera:
@@ -63,17 +67,21 @@ class Camera:
             bits = int.bit_length(value)
             return int.__repr__(value) if bits < BITS else f"<an int of {bits:,} bits>"
         if issubclass(kind, BaseException):
-            told = self.entries("()", vars(BaseException)["args"].__get__(value), depth)
+            given = vars(BaseException)["args"].__get__(value)
+            told = self.entries("()", iter(given), len(given), depth)
             return f"{kind.__name__}{told.removesuffix(')').removesuffix(',')})"
         if is_array(value):
-            return f"[{len(value):,} message{'' if len(value) == 1 else 's'}]"
+            count = list.__len__(value)
+            return f"[{count:,} message{'' if count == 1 else 's'}]"
         return self.many(value, depth)
 
     def text(self, value: Any, longest: int) -> str:
         """The beginning of a text in quotes, and how long it is in all."""
-        ahead = value[: longest + LONGEST]  # a secret at the edge is whole for the mask
-        shown = self.mask(str.__str__(ahead)) if issubclass(type(value), str) else bytes(ahead)
-        more = f"… [{len(value):,} in all]" if len(value) > longest else ""
+        plain = str if issubclass(type(value), str) else bytes
+        length = plain.__len__(value)
+        ahead = plain.__getitem__(value, slice(longest + LONGEST))  # the mask sees a secret whole
+        shown = self.mask(ahead) if isinstance(ahead, str) else ahead
+        more = f"… [{length:,} in all]" if length > longest else ""
         return f"{shown[:longest]!r}{more}"
 
     def many(self, value: Any, depth: int) -> str:
@@ -81,9 +89,17 @@ class Camera:
         kind = type(value)
         for plain, brackets in BRACKETS.items():
             if issubclass(kind, plain):
-                return self.entries(brackets, value, depth) if len(value) else repr(plain())
+                count = plain.__len__(value)
+                held = self.entries(brackets, plain.__iter__(value), count, depth)
+                return held if count else repr(plain())
         if issubclass(kind, dict):
-            return f"{{{', '.join(self.pairs(dict.items(value), len(value), depth, ': '))}}}"
+            count = dict.__len__(value)
+            return f"{{{', '.join(self.pairs(dict.items(value), count, depth, ': '))}}}"
+        return self.thing(value, depth)
+
+    def thing(self, value: Any, depth: int) -> str:
+        """A function, a class, a module by name; any other object with what it holds."""
+        kind = type(value)
         if is_code(value):
             what = "class" if issubclass(kind, type) else kind.__name__.removeprefix("builtin_")
             return f"<{what.partition('_')[0]} {getattr(value, '__name__', '')}>"
@@ -95,13 +111,13 @@ class Camera:
         told = ", ".join(self.pairs(own, len(own), depth, " = "))
         return f"<{kind.__name__}: {told}>" if told else f"<{kind.__name__}>"
 
-    def entries(self, brackets: str, values: Any, depth: int) -> str:
+    def entries(self, brackets: str, values: Iterator, count: int, depth: int) -> str:
         """What is in a list or the like; all entries, or the first ones and how many more."""
         if depth >= DEEP:
             return f"{brackets[0]}…{brackets[1]}"
         shown = [self.written(each, depth + 1) for each in islice(values, ITEMS)]
-        more = [f"… {len(values) - ITEMS:,} more"] if len(values) > ITEMS else []
-        comma = "," if brackets == "()" and len(values) == 1 else ""
+        more = [f"… {count - ITEMS:,} more"] if count > ITEMS else []
+        comma = "," if brackets == "()" and count == 1 else ""
         return f"{brackets[0]}{', '.join([*shown, *more])}{comma}{brackets[1]}"
 
     def pairs(self, pairs: Iterable, count: int, depth: int, between: str) -> Iterator[str]:

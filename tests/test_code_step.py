@@ -68,8 +68,7 @@ def passed(recording):
 
 def walk(function, *given):
     """Follow one call of a function and nothing else."""
-    lines = None
-    with contextlib.suppress(Exception), Follower(function) as lines:
+    with Follower(function) as lines, contextlib.suppress(KeyError):
         function(*given)
     return [
         (lines.calls[s.call][1], s.kind, s.statement.first - function.__code__.co_firstlineno)
@@ -91,7 +90,7 @@ def test_a_step_is_a_statement_that_ran_with_what_it_left():
     assert next(found) == ("loop", "call", "def loop(model, tools, prompt):", values)
     assert next(found)[2:] == ("messages = [user(prompt)]", {"messages": "[1 message]"})
     assert next(found)[2:] == ("while True:", {})
-    name, kind, line, values = next(found)
+    *_, line, values = next(found)
     assert (line, [*values]) == ("answered = model(messages)", ["answered"])
     assert next(found)[2:] == ("messages.append(said(answered))", {"messages": "[2 messages]"})
     assert next(found)[2:] == ("if not tool_uses(answered):", {})
@@ -185,7 +184,8 @@ def catches():
 
 def counts(n):
     for i in range(n):
-        yield i
+        at = i
+        yield at
 
 
 def sums():
@@ -228,7 +228,9 @@ def test_what_finally_does_is_shown():
 
 def test_a_generator_yields_rests_and_goes_on():
     kinds = [kind for name, kind, _ in walk(sums) if name == "counts"]
-    assert kinds == ["call", "line", "yield", "resume", "line", "yield", "resume", "return"]
+    assert kinds == [
+        *("call", "line", "line", "yield", "resume", "line", "line", "yield", "resume", "return")
+    ]
 
 
 def test_a_comprehension_is_part_of_its_statement():
@@ -237,7 +239,9 @@ def test_a_comprehension_is_part_of_its_statement():
     assert [line for _, line in steps].count(1) == 1
     with Follower(sums) as lines:
         sums()
-    assert not {"i", "n"} & {n for s in lines.steps if lines.calls[s.call][1] == "sums" for n in s.values}
+    assert not {"i", "n"} & {
+        n for s in lines.steps if lines.calls[s.call][1] == "sums" for n in s.values
+    }
 
 
 def test_a_function_in_a_function_has_what_is_around_it():
@@ -380,7 +384,7 @@ def busy(model, tools, prompt):
     for n in range(5_000):
         count = n
     messages.append(said(model(messages)))
-    return messages + [user(str(count))]
+    return [*messages, user(str(count))]
 
 
 def test_what_goes_on_without_end_is_passed_over_and_counted():
