@@ -119,8 +119,10 @@ class Follower:
 
     def elsewhere(self, frame: FrameType, event: str, arg: Any) -> Any:
         """Python's word from another thread, in which nothing is followed."""
-        others = self.in_threads(frame, event, arg) if self.in_threads else None
-        sys.settrace(self.elsewhere)
+        others = None
+        if self.in_threads:
+            others = self.in_threads(frame, event, arg)
+            sys.settrace(self.elsewhere)
         if self.authored.wrote(frame.f_code):
             name = frame.f_code.co_name
             self.note(f"{name} ran in a thread of its own, where lines are not followed.")

@@ -110,6 +110,23 @@ def test_a_statement_over_many_lines_is_one_step():
     assert found.count("messages.append(") == 3  # it calls twice, and it is done
 
 
+# fmt: off
+def spread(n):
+    total = sum(
+        (
+            n,
+            n,
+        )
+    )
+    for i in range(3): total += i  # noqa: E701
+    return total
+# fmt: on
+
+
+def test_a_statement_is_one_step_each_time_that_it_runs():
+    assert [line for _, _, line in walk(spread, 1)] == [0, 1, 7, 7, 7, 8]
+
+
 def test_the_lines_change_nothing_in_the_run():
     for number in (1, 2, 3, 4, 5):
         ports = lambda: (stage(number), scripted(ADDS_ONLY, DONE), TOOLS, "go")  # noqa
@@ -194,6 +211,10 @@ def sums():
     return total + squares[2]
 
 
+def calls_in_turn():
+    return [early(n) for n in range(2)]
+
+
 def makes():
     base = 2
 
@@ -242,6 +263,14 @@ def test_a_comprehension_is_part_of_its_statement():
     assert not {"i", "n"} & {
         n for s in lines.steps if lines.calls[s.call][1] == "sums" for n in s.values
     }
+
+
+def test_the_names_of_a_comprehension_are_not_the_functions():
+    with Follower(calls_in_turn) as lines:
+        calls_in_turn()
+    own = [each for each in lines.steps if lines.calls[each.call][1] == "calls_in_turn"]
+    assert [each.kind for each in own] == ["call", "calls", "calls", "return"]
+    assert all(each.values == {} for each in own)
 
 
 def test_a_function_in_a_function_has_what_is_around_it():
@@ -295,7 +324,7 @@ def test_a_message_that_is_filled_block_by_block_grows_before_ones_eyes():
         messages.append(user())
         for call in tool_uses(messages[1]):
             messages[-1]["content"].append(tool_result(call["id"], "?"))
-        messages[-1]["content"][0] = tool_result("a", "5")
+        messages[-1]["content"][0]["content"] = "5"
         return messages
 
     shown = sent(followed(run, ADDS))

@@ -91,6 +91,8 @@ def test_what_is_shown_is_the_case_that_broke_and_none_of_those_before():
     steps, _ = opened("run", first_call_only)
     assert [each["role"] for each in steps.payload["steps"]] == ["user", "assistant"] * 2
     assert steps.payload["code"]["calls"].count("first_call_only") == 1
+    steps, _ = opened("pairing_fault", sorts)
+    assert steps.payload["code"]["calls"] == ["sorts"]
 
 
 def test_a_case_without_a_run_has_its_array_from_the_start():
@@ -111,14 +113,16 @@ def test_an_endless_loop_is_followed_without_waiting_for_it_again():
 
 
 def test_what_breaks_another_time_in_another_way_is_shown_without_its_lines():
-    times = []
+    moods = [1]
 
     def moody(model, tools, prompt):
-        times.append(prompt)
-        return [user(prompt)] if len(times) < 3 else {}["gone"]
+        messages = [user(prompt)]
+        messages.append(said(model(messages)))
+        return messages if moods else messages["gone"]
 
     tried = exercise("run")
     found = findings(tried, moody)
+    moods.clear()
     assert followed(tried.promises[len(found) - 1], moody, found[-1]) is found[-1]
 
 

@@ -3,12 +3,10 @@
 import json
 
 import pytest
+from pages import COUNT_CHANGES, SAVE, WIDTH, both_themes, fresh_notebook, mount, place, told
 
 from harness_zero.messages import reply, said, tool_result, tool_use, tool_uses, user
 from harness_zero.models.scripted import scripted
-from harness_zero.notebook.account import account
-from harness_zero.notebook.payload import payload
-from harness_zero.notebook.step import STATIC
 from harness_zero.stages import s1_structural_stop as s1
 from harness_zero.watch import record
 
@@ -31,32 +29,12 @@ def answer(call, tools):
     return tool_result(call["id"], str(output))
 """
 PLAY = 'step(record(my_loop, *project("login"), "Make the tests pass.", code=True), code=my_loop)'
-SAVE = "([path, content]) => window.jupyterapp.serviceManager.contents.save(path, content)"
-MOUNT = """async ([esm, css, payload]) => {
-    document.head.append(Object.assign(document.createElement("style"), {textContent: css}));
-    const blob = new Blob([esm], {type: "text/javascript"});
-    const module = await import(URL.createObjectURL(blob));
-    const model = {get: (name) => name === "payload" ? payload : undefined, set() {}};
-    module.default.render({model, el: document.querySelector("main")});
-}"""
-PAGE = """<!doctype html><html lang="en"><title>a run</title>
-<style>:root { color-scheme: light dark; background: Canvas }</style><main></main></html>"""
-COUNT_CHANGES = """() => {
-    window.changes = 0;
-    new MutationObserver((records) => {
-        for (const {addedNodes, removedNodes} of records) {
-            window.changes += addedNodes.length + removedNodes.length + 1;
-        }
-    }).observe(document.querySelector(".hz-step"), {subtree: true, childList: true,
-        attributes: true, characterData: true});
-}"""
 PRESS = """(key) => {
     const root = document.querySelector(".hz-step-button"), began = performance.now();
     root.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true}));
     document.body.getBoundingClientRect();
     return performance.now() - began;
 }"""
-both_themes = pytest.mark.parametrize("theme", ["light", "dark"])
 
 
 def loop(model, tools, prompt):
@@ -115,11 +93,7 @@ def shown(browser):
         page = context.new_page()
         page.set_default_timeout(10_000)
         page.on("pageerror", lambda error: errors.append(str(error)))
-        page.set_content(PAGE)
-        files = [(STATIC / f"stepper.{kind}").read_text("utf-8") for kind in ("js", "css")]
-        sent = payload(account(run))
-        sent["code"] |= more
-        page.evaluate(MOUNT, [*files, sent])
+        mount(page, run, **more)
         page.get_by_role("button", name="Step forward").focus()
         return page
 
@@ -127,14 +101,6 @@ def shown(browser):
     for context in contexts:
         context.close()
     assert errors == []
-
-
-def told(page):
-    return page.locator(".hz-step-told").inner_text()
-
-
-def place(page):
-    return page.locator(".hz-step-place").inner_text()
 
 
 def lit(page):
@@ -309,18 +275,8 @@ def test_at_twice_the_size_nothing_runs_over_the_edge(shown, theme):
     page = shown(followed(), theme)
     page.set_viewport_size({"width": 400, "height": 700})
     page.keyboard.press("End")
-    wide, window = page.evaluate("() => [document.documentElement.scrollWidth, innerWidth]")
+    wide, window = page.evaluate(WIDTH)
     assert wide <= window and serious(page) == []
-
-
-def fresh_notebook(*sources):
-    cells = [
-        {"cell_type": "code", "id": f"cell-{at}", "execution_count": None, "outputs": []}
-        | {"metadata": {}, "source": source}
-        for at, source in enumerate(sources)
-    ]
-    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
-    return {"cells": cells, "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}
 
 
 def test_in_jupyterlab_a_learners_own_loop_is_stepped_through(screen):
