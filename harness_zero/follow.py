@@ -185,7 +185,7 @@ class Call:
         self.arrays: list[list[Message]] = []  # in its names
         self.begun = self.pending = False  # the call; the statement
         self.at = 0  # how far Python is in the function
-        self.raised: tuple[int, Statement] | None = None
+        self.raised: Statement | None = None  # from which an exception came last
         self.falls = False  # an exception is on its way out
         self.unsaid = ""  # one that may be only how an iteration ends
 
@@ -232,10 +232,9 @@ class Call:
         text = self.follower.camera.take(value)
         if issubclass(kind, ENDS_AN_ITERATION):
             self.unsaid = text
-        elif self.raised != (id(value), self.statement):
-            self.raised = (id(value), self.statement)
+        else:
             self.follower.keep(self, "raise", text)
-            self.pending = False
+            self.raised, self.pending = self.statement, False
 
     def end(self, value: Any) -> None:
         """The call ends or rests: it gives something back, or an exception leaves it."""
@@ -245,7 +244,7 @@ class Call:
             follower.keep(self, "yield" if rests else "return", follower.camera.take(value))
         elif self.unsaid:
             follower.keep(self, "raise", self.unsaid)
-        elif self.pending:  # of a finally; what it lets pass is told by whoever called
+        elif self.pending and self.statement is not self.raised:  # a finally lets it pass
             follower.keep(self, "line")
         self.pending = self.falls = False
         del self.frame

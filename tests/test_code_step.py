@@ -211,6 +211,10 @@ def sums():
     return total + squares[2]
 
 
+def falls_in_turn():
+    return [falls() for n in range(2)]
+
+
 def calls_in_turn():
     return [early(n) for n in range(2)]
 
@@ -239,6 +243,10 @@ def test_an_exception_is_shown_where_it_comes_from_and_in_each_caller():
 
 def falls_at():
     return falls.__code__.co_firstlineno - catches.__code__.co_firstlineno
+
+
+def test_an_exception_out_of_a_comprehension_ends_the_call():
+    assert walk(falls_in_turn)[-1] == ("falls_in_turn", "raise", 1)
 
 
 def test_what_finally_does_is_shown():

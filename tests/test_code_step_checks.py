@@ -5,8 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from harness_zero.desk import Broken
 from harness_zero.grading.again import followed
-from harness_zero.grading.checks import findings
+from harness_zero.grading.checks import finding, findings
 from harness_zero.messages import said, tool_result, tool_results, tool_uses, user
 from harness_zero.notebook.check import FOLDED, case_of, exercise
 
@@ -91,8 +92,21 @@ def test_what_is_shown_is_the_case_that_broke_and_none_of_those_before():
     steps, _ = opened("run", first_call_only)
     assert [each["role"] for each in steps.payload["steps"]] == ["user", "assistant"] * 2
     assert steps.payload["code"]["calls"].count("first_call_only") == 1
-    steps, _ = opened("pairing_fault", sorts)
-    assert steps.payload["code"]["calls"] == ["sorts"]
+
+
+def it_doubles(double):
+    for n in (1, 2, 3):
+        if (got := double(n)) != 2 * n:
+            raise Broken(str(2 * n), str(got), "twice is twice", [user(str(n))])
+
+
+def test_of_several_calls_the_one_that_broke_is_shown():
+    def double(n):
+        return n * 2 if n < 3 else n**2
+
+    broken = followed(it_doubles, double, finding(it_doubles, double))
+    code = case_of(broken).payload["code"]
+    assert code["calls"] == ["double"] and code["texts"] == ["3", "9"]
 
 
 def test_a_case_without_a_run_has_its_array_from_the_start():
