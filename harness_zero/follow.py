@@ -14,8 +14,8 @@ from types import FrameType
 from typing import Any
 
 from harness_zero.authored import Authored
+from harness_zero.keys import keys
 from harness_zero.listing import Part, Statement
-from harness_zero.masks import Mask
 from harness_zero.messages import Message
 from harness_zero.sightings import Sighting, arrays_in, outline, sighting
 from harness_zero.snapshot import Camera, is_code
@@ -59,7 +59,7 @@ class Follower:
         self.authored = Authored(function, self.note)
         self.found = Followed(self.authored.parts)
         self.seen = seen
-        self.camera = Camera(Mask())
+        self.camera = Camera(keys())
         self.stack: list[Call] = []  # what is under way
         self.over = False
         self.begin_again()

@@ -4,19 +4,24 @@ No code of the value's own is run for it, so that looking changes nothing. What 
 said: dots, and how much there is in all.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 from enum import Enum
 from itertools import islice
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from harness_zero.masks import Mask, called_secret
+from harness_zero.keys import MASK, hidden
 
 LONGEST = 240  # characters of a value in all
 TEXT, INNER = 120, 48  # characters of a text, and of one inside of something else
 ITEMS, DEEP = 6, 3  # entries of one list or dict, and levels of them
 BITS = 400  # of a number that is written out
-HIDDEN = "[hidden]"
+CALLED_SECRET = re.compile(
+    r"(^|[-_])(api[-_]?key|secret([-_]?key)?|password|passwd|(access|auth|refresh)[-_]?token"
+    r"|authorization)$",
+    re.IGNORECASE,
+)
 CODE = (FunctionType, BuiltinFunctionType, MethodType, type, ModuleType)
 BRACKETS: dict[Any, str] = {list: "[]", tuple: "()", set: "{}", frozenset: "{}"}
 
@@ -39,16 +44,21 @@ def is_message(value: Any) -> bool:
     return is_dict and type(dict.get(value, "role")) is str
 
 
-class Camera:
-    """Takes snapshots: values as texts, with no secret in them."""
+def is_secret(name: object) -> bool:
+    """Whether a text of this name is one to hide, whatever it says."""
+    return isinstance(name, str) and CALLED_SECRET.search(name) is not None
 
-    def __init__(self, mask: Mask) -> None:
-        self.mask = mask
+
+class Camera:
+    """Takes snapshots: values as texts, without these secrets or what looks like one."""
+
+    def __init__(self, secrets: list[str]) -> None:
+        self.secrets = secrets
 
     def take(self, value: Any, name: str = "") -> str:
         """A value in a line that is not too long."""
         try:
-            text = self.mask(self.written(value, 0, name))
+            text = hidden(self.written(value, 0, name), self.secrets)
         except Exception:  # it changes while it is looked at, or is no sound object
             return f"<{type(value).__name__}>"
         more = len(text) - LONGEST
@@ -60,7 +70,7 @@ class Camera:
         if issubclass(kind, Enum):
             return f"{kind.__name__}.{value._name_}"
         if issubclass(kind, str | bytes):
-            return HIDDEN if called_secret(name) else self.text(value, TEXT if not depth else INNER)
+            return repr(MASK) if is_secret(name) else self.text(value, INNER if depth else TEXT)
         if value is None or kind is bool or kind is float or kind is complex:
             return repr(value)
         if issubclass(kind, int):
@@ -79,8 +89,8 @@ class Camera:
         """The beginning of a text in quotes, and how long it is in all."""
         plain = str if issubclass(type(value), str) else bytes
         length = plain.__len__(value)
-        ahead = plain.__getitem__(value, slice(longest + LONGEST))  # the mask sees a secret whole
-        shown = self.mask(ahead) if isinstance(ahead, str) else ahead
+        ahead = plain.__getitem__(value, slice(longest + LONGEST))  # a secret is seen whole
+        shown = hidden(ahead, self.secrets) if isinstance(ahead, str) else ahead
         more = f"… [{length:,} in all]" if length > longest else ""
         return f"{shown[:longest]!r}{more}"
 

@@ -14,7 +14,7 @@ MODULES = sorted(path for path in HOME.rglob("*.py") if "projects" not in path.p
 INNER = "faults labels messages ports run loop policy view tools toolbox workspace prefix keys"
 OTHERS = "runner process patience assembly desk promises watch stages"
 MODELS = "models.scripted models.recorded models.tape"
-FOLLOWING = "follow authored listing sightings snapshot masks"
+FOLLOWING = "follow authored listing sightings snapshot"
 CORE = [*INNER.split(), *OTHERS.split(), *MODELS.split(), *FOLLOWING.split()]
 OUTER = ("flight", "simulator", "traces", "notebook", "grading", "terminal", "cli", "course")
 

@@ -106,7 +106,7 @@ def test_of_several_calls_the_one_that_broke_is_shown():
 
     broken = followed(it_doubles, double, finding(it_doubles, double))
     code = case_of(broken).payload["code"]
-    assert code["calls"] == ["double"] and code["texts"] == ["3", "9"]
+    assert code["calls"].count("double") == 1 and {"3", "9"} <= {*code["texts"]}
 
 
 def test_a_case_without_a_run_has_its_array_from_the_start():

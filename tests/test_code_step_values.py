@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from harness_zero.follow import Follower
 from harness_zero.labels import Label
-from harness_zero.masks import Mask
 from harness_zero.messages import reply, said, tool_result, user
 from harness_zero.models.scripted import scripted
 from harness_zero.notebook.step import step
@@ -19,10 +18,7 @@ from harness_zero.snapshot import LONGEST, Camera
 from harness_zero.watch import record
 
 KEY = "kept-under-a-name-1234"
-MASK = Mask(
-    {"ANTHROPIC_API_KEY": KEY, "DEPLOY_TOKEN": "abcdefgh", "A_KEY": "short", "HOME": "/home/me"}
-)
-take = Camera(MASK).take
+take = Camera([KEY, "abcdefgh"]).take
 
 
 @dataclass
@@ -114,18 +110,15 @@ def test_any_value_fits_on_a_line(value):
 @pytest.mark.parametrize(
     ("value", "shown"),
     [
-        (KEY, "'[ANTHROPIC_API_KEY, hidden]'"),
-        (
-            {"headers": {"x": f"Bearer {KEY}"}},
-            "{'headers': {'x': 'Bearer [ANTHROPIC_API_KEY, hidden]'}}",
-        ),
-        ("x" * 115 + KEY, f"'{'x' * 115}[ANTH'… [137 in all]"),
-        ("of abcdefgh", "'of [DEPLOY_TOKEN, hidden]'"),
-        ("a short word in /home/me", "'a short word in /home/me'"),
-        ("sk-ant-api03-" + "a" * 40, "'[a key, hidden]'"),
-        ("Authorization: Bearer zyxwvutsrq", "'Authorization: Bearer [a key, hidden]'"),
-        ({"api_key": "anything", "key": "a word"}, "{'api_key': [hidden], 'key': 'a word'}"),
-        ({"max_tokens": 9, "password": "x"}, "{'max_tokens': 9, 'password': [hidden]}"),
+        (KEY, "'***'"),
+        ({"headers": {"x": f"Bearer {KEY}"}}, "{'headers': {'x': 'Bearer ***'}}"),
+        ("x" * 119 + KEY, f"'{'x' * 119}*'… [141 in all]"),
+        ("of abcdefgh", "'of ***'"),
+        ("a short word", "'a short word'"),
+        ("sk-ant-api03-" + "a" * 40, "'***'"),
+        (f"ghp_{'a' * 36}".encode(), "b'***'"),
+        ({"api_key": "anything", "key": "a word"}, "{'api_key': '***', 'key': 'a word'}"),
+        ({"max_tokens": 9, "password": "x"}, "{'max_tokens': 9, 'password': '***'}"),
     ],
 )
 def test_secrets_are_hidden(value, shown):
@@ -133,14 +126,15 @@ def test_secrets_are_hidden(value, shown):
 
 
 def test_a_name_that_says_secret_hides_its_text():
-    assert take("anything", "api_key") == take("x", "client_secret") == "[hidden]"
+    assert take("anything", "api_key") == take("x", "client_secret") == "'***'"
     assert take("anything", "key") == "'anything'" and take(9, "password") == "9"
 
 
 def loop(model, tools, prompt):
     key, token = os.environ["ANTHROPIC_API_KEY"], os.environ["OTHER_TOKEN"]
     written = "sk-in-the-source-itself-0123456789"
-    messages = [user(f"{prompt} {key} {token}"), said(model([]))]
+    messages = [user(f"{prompt} {key} {token}")]
+    messages.append(said(model(messages)))
     messages.append(user(tool_result("a", f"{written} {key}")))
     return messages
 
@@ -153,7 +147,7 @@ def test_a_key_is_nowhere_on_the_page_of_a_run(monkeypatch):
     shown = step(run)
     for secret in ("sk-not-a-real", "correct horse", "sk-in-the-source"):
         assert secret not in str(shown.payload) + shown.page() + repr(shown)
-    assert "[OTHER_TOKEN, hidden]" in str(shown.payload)
+    assert "go *** ***" in str(shown.payload)
 
 
 def test_functions_classes_and_modules_are_no_values_that_matter():

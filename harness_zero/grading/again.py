@@ -14,11 +14,11 @@ from harness_zero.authored import NotFollowed
 from harness_zero.containment import Hush
 from harness_zero.desk import Desk, desks
 from harness_zero.follow import Follower
-from harness_zero.grading.checks import Finding, no_noise, recording, tried
+from harness_zero.grading.checks import PATIENCE, Finding, no_noise, recording, tried
 from harness_zero.messages import Message
 from harness_zero.watch import Recording
 
-PATIENCE = 0.4  # seconds; it broke before, so an endless loop has been waited for already
+IMPATIENCE = 0.4  # seconds; an endless loop has been waited for already
 
 
 def followed(promise: Callable[[Any], None], answer: Any, found: Finding) -> Finding:
@@ -29,7 +29,8 @@ def followed(promise: Callable[[Any], None], answer: Any, found: Finding) -> Fin
         except NotFollowed:
             return found
         with follower as lines:
-            again = tried(promise, last_of(answer, follower, used), used, PATIENCE)
+            seconds = IMPATIENCE if found.endless else PATIENCE
+            again = tried(promise, last_of(answer, follower, used), used, seconds)
     if not lines.steps or not alike(found, again):
         return found
     case = recording(found, used[-1]) if used and used[-1].sent else as_recording(again.case)

@@ -40,6 +40,7 @@ class Finding:
     why: str = ""
     printed: str = ""  # the beginning of what the answer printed meanwhile
     raised: bool = False  # an exception came, and no value
+    endless: bool = False  # it had to be stopped
     case: Any = field(default=None, compare=False)  # the run, or the array, that shows it
 
     def __post_init__(self) -> None:
@@ -146,7 +147,8 @@ def tried(
         if isinstance(error, KeyboardInterrupt):
             raise
         words = slow(error, used) or in_words(error, answer)
-        return Finding(told, "broken", *words, raised=True)
+        endless = isinstance(error, StillRunning)
+        return Finding(told, "broken", *words, raised=True, endless=endless)
     return Finding(told, "kept")
 
 

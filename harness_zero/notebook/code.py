@@ -12,8 +12,8 @@ from typing import Any
 
 from harness_zero.authored import NotFollowed, code_of
 from harness_zero.follow import Followed
+from harness_zero.keys import without_keys
 from harness_zero.listing import Part, Statement
-from harness_zero.masks import Mask
 from harness_zero.messages import Message
 from harness_zero.notebook.faces import spelled_out, told_apart
 from harness_zero.notebook.stepping import raw_blocks
@@ -94,12 +94,12 @@ def code_payload(followed: Followed, messages: list[Message], put: Put) -> dict[
 
 def sources(parts: list[Part]) -> Iterator[dict[str, Any]]:
     """The functions with their lines in pieces; a very long source is cut, and says so."""
-    mask, left = Mask(), SOURCE
+    left = SOURCE
     for part in parts:
         shown = dedent("\n".join(part.lines)).split("\n")[:left]
         cut = len(part.lines) - len(shown)
         left -= len(shown)
-        lines = told_apart(spelled_out(mask("\n".join(shown)))) if shown else []
+        lines = told_apart(spelled_out(without_keys("\n".join(shown)))) if shown else []
         pieces = [[text if not kind else [kind, text] for kind, text in line] for line in lines]
         entry = {"name": part.name or "lambda", "first": part.first, "lines": pieces}
         yield entry | ({"cut": cut} if cut else {})

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from harness_zero.masks import Mask
+from harness_zero.keys import hidden, keys
 from harness_zero.messages import Message, Reply, array_fault, tokens
 from harness_zero.notebook.account import Account, an
 from harness_zero.notebook.code import code_payload
@@ -26,7 +26,7 @@ class Cutter:
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
-        self.mask = Mask()
+        self.secrets = keys()
         self.longest = 0  # text met
         self.cuts = 0
 
@@ -76,7 +76,8 @@ class Cutter:
             first, last = self.limit * 3 // 4, self.limit // 4
             word = self.told(f"{len(given) - first - last:,} of {len(given):,} characters cut here")
             given = f"{given[:first]}\n{word}\n{given[-last:]}"
-        return SURROGATES.sub(lambda found: f"\\u{ord(found.group()):04x}", self.mask(given))
+        told = hidden(given, self.secrets)
+        return SURROGATES.sub(lambda found: f"\\u{ord(found.group()):04x}", told)
 
     def told(self, what: str) -> str:
         """The words that stand where something was cut."""
