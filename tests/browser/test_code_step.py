@@ -246,6 +246,9 @@ def test_source_and_values_are_shown_and_never_run(shown):
 def test_it_opens_where_it_is_told_to(shown):
     page = shown(followed(), opens=4)
     assert lit(page) == ["messages.append(said(answered))"]
+    assert told(page).endswith("The reply enters the array. Here the promise broke.")
+    page.keyboard.press("ArrowLeft")
+    assert "broke" not in told(page)
 
 
 def test_what_was_not_followed_is_said_and_the_messages_go_on(shown):

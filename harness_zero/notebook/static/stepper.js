@@ -585,7 +585,7 @@ function render({ model, el }) {
     write(facts.time.value, `${limits.seconds} s a turn at most`);
     write(facts.label.value, isLast ? (end.label ?? (end.fault ? "none" : "the loop gives none")) : "not ended yet");
     facts.label.row.classList.toggle("hz-step-ended", isLast && (end.label !== null || !!end.fault));
-    write(why, isLast ? visible(end.fault || end.why) : "");
+    write(why, isLast || places[at].line === payload.code?.opens ? visible(end.fault || end.why) : "");
     facts.array.row.hidden = !isLast || !end.array;
     write(facts.array.value, `broken: ${visible(end.array)}`);
   }
@@ -596,7 +596,8 @@ function render({ model, el }) {
     const entered = shown > before ? entries[shown - 1].step : -1;
     const comes = entered >= 0 && steps[entered].role === "assistant" && said < 0
       ? "The reply enters the array." : entered >= 0 ? sentenceOf(payload, entered, rounds) : "";
-    return [pane?.sentence(line), said >= 0 ? sentenceOf(payload, said, rounds) : "", comes].join(" ").trim();
+    const broke = line === payload.code?.opens ? "Here the promise broke." : "";
+    return [pane?.sentence(line), said >= 0 ? sentenceOf(payload, said, rounds) : "", comes, broke].filter(Boolean).join(" ");
   }
 
   function policyAt(step, isLast) {
