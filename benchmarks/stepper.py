@@ -8,13 +8,16 @@ Bytes and counts are what the tests hold; seconds are what one machine showed.
 import json
 import shutil
 import sys
+from itertools import product
 from time import perf_counter
 
-from harness_zero.messages import reply, said, tool_result, tool_use, user
+from harness_zero.messages import reply, tool_use
+from harness_zero.models.scripted import scripted
 from harness_zero.notebook.account import account
 from harness_zero.notebook.payload import payload
 from harness_zero.notebook.step import STATIC
-from harness_zero.watch import Recording
+from harness_zero.stages import s1_structural_stop
+from harness_zero.watch import record
 
 RESULT = "the same line of output, once more\n" * 60  # 2 KB
 MOUNT = """async ([esm, css, payload]) => {
@@ -35,27 +38,30 @@ PRESS = """(key) => {
 }"""
 
 
-def recording(rounds):
-    """A run of so many rounds, each with a call and 2 KB that come back."""
+def recording(rounds, code=False):
+    """A run of so many rounds, each with a call and 2 KB that come back; and how long it took."""
     replies = [
         reply(tool_use(f"call_{n}", "read_file", path=f"src/part_{n}.py"), tokens=900, cost=0.004)
         for n in range(rounds)
     ]
-    messages = [user("Read everything.")]
-    for n, each in enumerate(replies):
-        messages += [said(each), user(tool_result(f"call_{n}", f"{n}\n{RESULT}"))]
-    return Recording(messages, replies, "max_rounds")
+    tools = {"read_file": lambda path: f"{path}\n{RESULT}"}
+    model = scripted(*replies, reply("Done.", tokens=9))
+    began = perf_counter()
+    run = record(s1_structural_stop.run, model, tools, "Read everything.", code=code)
+    return run, perf_counter() - began
 
 
-def measure(page, rounds):
-    """One line for a run of so many rounds."""
-    run = recording(rounds)
+def measure(page, rounds, code):
+    """One line for a run of so many rounds, with its lines of code or without."""
+    run, played = recording(rounds, code)
     began = perf_counter()
     sent = payload(account(run))
     built = perf_counter() - began
     size = len(json.dumps(sent, ensure_ascii=False).encode())
     whole = sum(n * len(RESULT) for n in range(rounds))  # every request as it was sent
-    line = f"{rounds:>6}  {size / 1000:>8,.0f} KB  {whole / 1e6:>9,.0f} MB  {built:>6.2f} s"
+    places = len(sent["code"]["steps"]) if code else len(sent["steps"])
+    line = f"{rounds:>6}  {'lines' if code else '':<5}  {places:>6,}  {size / 1000:>8,.0f} KB"
+    line += f"  {whole / 1e6:>9,.0f} MB  {played:>6.2f} s  {built:>6.2f} s"
     if page is None:
         return line
     page.set_content("<body></body>")
@@ -77,19 +83,22 @@ def file(kind):
 def main():
     """Print a line for each number of rounds."""
     rounds = [int(n) for n in sys.argv[1:]] or [100, 1_000, 5_000]
-    print("rounds      payload  as copies   built     open  slowest     end    home  elements")
+    print(
+        "rounds  code    steps      payload     as copies    played     built     open   slowest"
+        "       end      home  elements"
+    )
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
     if not chromium:
-        for n in rounds:
-            print(measure(None, n))
+        for n, code in product(rounds, (False, True)):
+            print(measure(None, n, code))
         return
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
         flags = ["--headless=new", "--no-sandbox", "--disable-gpu"]
         browser = playwright.chromium.launch(executable_path=chromium, headless=False, args=flags)
-        for n in rounds:
-            print(measure(browser.new_page(), n))
+        for n, code in product(rounds, (False, True)):
+            print(measure(browser.new_page(), n, code))
         browser.close()
 
 

@@ -5,7 +5,9 @@ import re
 from typing import Any
 
 NAMED = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD)$", re.IGNORECASE)  # of the environment
-SHAPED = re.compile(r"\bsk-ant-[\w-]{8,}")  # as the Messages API gives them out
+SHAPED = re.compile(  # as the Messages API and others give them out
+    r"\b(sk-ant-[\w-]{8,}|sk-[\w-]{20,}|gh[pousr]_\w{20,}|hf_\w{20,}|AKIA[0-9A-Z]{16})"
+)
 SHORTEST = 8  # what a local server takes for a key ("none", "ollama") is no secret
 MASK = "***"
 

@@ -3,13 +3,15 @@
 The printed trace is what a person sees of a run, in the terminal and in a notebook.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
 from functools import wraps
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harness_zero.brief import brief
 from harness_zero.containment import contained
@@ -28,6 +30,9 @@ from harness_zero.messages import (
 )
 from harness_zero.patience import Alarm, StillRunning
 from harness_zero.toolbox import input_fault
+
+if TYPE_CHECKING:
+    from harness_zero.follow import Followed, Follower
 
 Tools = Mapping[str, Callable[..., Any]]
 Speak = Callable[[Any], Reply]  # a model of messages, or of a request
@@ -204,21 +209,38 @@ class Recording:
     label: str | None  # how it ended, if the loop tells
     why: str = ""
     fault: str = ""  # what took the run down, if something did
+    followed: Followed | None = field(default=None, compare=False, repr=False)  # its lines, if kept
 
 
-def record(run: Callable, model: Speak, tools: Tools, prompt: str) -> Recording:
-    """Play a run without printing it, and keep what it did, whatever became of it."""
+def record(
+    run: Callable, model: Speak, tools: Tools, prompt: str, code: bool | Callable = False
+) -> Recording:
+    """Play a run without printing it, and keep what it did, whatever became of it.
+
+    With `code=True` the lines of `run` are followed too, with the values of its names, and those
+    of whatever else its author wrote; `step` shows them. Where `run` only wraps a function of this
+    package, name that one: `code=s2.run`. Lines can be followed while a run is played and at no
+    other time; it takes longer, and other threads, coroutines and C are not followed.
+    """
     observed = Watch(lambda line, kind: None)
+    follower = following(run if code is True else code, observed) if code else nullcontext()
     label: Any = None
     fault = ""
     try:
-        with contained():
+        with contained(), follower as followed:
             given = observed.play(run, model, tools, prompt)
         label = given[1] if isinstance(given, tuple) else getattr(given, "label", None)
     except (Exception, SetupFault) as error:
         fault = f"{type(error).__name__}: {error}{place(error)}"
     why = "" if fault else str(getattr(given, "why", ""))
-    return Recording(observed.array(), observed.replies, label, why, fault)
+    return Recording(observed.array(), observed.replies, label, why, fault, followed)
+
+
+def following(function: Any, observed: Watch) -> Follower:
+    """What follows the lines of a function while a run is observed; imported only then."""
+    from harness_zero.follow import Follower
+
+    return Follower(function, lambda: (observed.rounds, observed.messages))
 
 
 class RunLost(SetupFault):

@@ -15,7 +15,8 @@ INNER = "faults labels messages ports run loop policy view tools toolbox workspa
 BESIDE = "rounds repetition watchdog"
 OTHERS = "runner process patience assembly desk promises watch stages"
 MODELS = "models.scripted models.recorded models.tape"
-CORE = [*INNER.split(), *BESIDE.split(), *OTHERS.split(), *MODELS.split()]
+FOLLOWING = "follow authored listing sightings snapshot"
+CORE = " ".join((INNER, BESIDE, OTHERS, MODELS, FOLLOWING)).split()
 OUTER = ("flight", "simulator", "traces", "notebook", "grading", "terminal", "cli", "course")
 
 

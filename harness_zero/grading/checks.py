@@ -40,6 +40,7 @@ class Finding:
     why: str = ""
     printed: str = ""  # the beginning of what the answer printed meanwhile
     raised: bool = False  # an exception came, and no value
+    endless: bool = False  # it had to be stopped
     case: Any = field(default=None, compare=False)  # the run, or the array, that shows it
 
     def __post_init__(self) -> None:
@@ -110,11 +111,15 @@ def finding(promise: Callable[[Any], None], answer: Any) -> Finding:
     with redirect_stdout(hush), no_noise(), desks() as used:
         found = tried(promise, answer, used)
     if found.state == "broken" and used and used[-1].sent:
-        desk = used[-1]
-        told = f"{found.promise}: expected {found.expected}; got {found.got}"
-        why, fault = ("", told) if found.raised else (told, "")
-        found = replace(found, case=Recording(desk.array(), desk.replies, desk.label, why, fault))
+        found = replace(found, case=recording(found, used[-1]))
     return replace(found, printed=hush.text)
+
+
+def recording(found: Finding, desk: Desk) -> Recording:
+    """The run that broke a promise, as the desk saw it."""
+    told = f"{found.promise}: expected {found.expected}; got {found.got}"
+    why, fault = ("", told) if found.raised else (told, "")
+    return Recording(desk.array(), desk.replies, desk.label, why, fault)
 
 
 @contextmanager
@@ -125,12 +130,14 @@ def no_noise() -> Iterator[None]:
         yield
 
 
-def tried(promise: Callable[[Any], None], answer: Any, used: list[Desk]) -> Finding:
+def tried(
+    promise: Callable[[Any], None], answer: Any, used: list[Desk], seconds: float = PATIENCE
+) -> Finding:
     """What became of one promise; at which desks, is known when it is over."""
     told = sentence(promise)
     try:
         with contained():
-            within(PATIENCE, lambda: promise(answer))
+            within(seconds, lambda: promise(answer))
     except NotImplementedError as error:
         return Finding(told, "not done yet", got=hole(error))
     except Broken as broken:
@@ -140,7 +147,8 @@ def tried(promise: Callable[[Any], None], answer: Any, used: list[Desk]) -> Find
         if isinstance(error, KeyboardInterrupt):
             raise
         words = slow(error, used) or in_words(error, answer)
-        return Finding(told, "broken", *words, raised=True)
+        endless = isinstance(error, StillRunning)
+        return Finding(told, "broken", *words, raised=True, endless=endless)
     return Finding(told, "kept")
 
 

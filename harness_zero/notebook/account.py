@@ -2,12 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harness_zero.faults import SetupFault
 from harness_zero.messages import Message, Reply
 from harness_zero.run import Run
 from harness_zero.watch import Recording
+
+if TYPE_CHECKING:
+    from harness_zero.follow import Followed
 
 
 class NothingToStep(SetupFault):
@@ -26,6 +29,7 @@ class Account:
     label: Any = None
     why: str = ""
     fault: str = ""
+    followed: "Followed | None" = None  # the lines of its code, if they were followed
 
 
 def account(run: Any) -> Account:
@@ -35,7 +39,8 @@ def account(run: Any) -> Account:
         return Account(checked(run.messages, run), [], *told)
     if isinstance(run, Recording):
         ended = (run.label, run.why, run.fault)
-        return Account(checked(run.messages, run), [], run.replies, None, {}, *ended)
+        messages = checked(run.messages, run)
+        return Account(messages, [], run.replies, None, {}, *ended, followed=run.followed)
     if isinstance(run, tuple) and len(run) == 2 and not is_message(run[0]):
         inner = account(run[0])
         return Account(**{**vars(inner), "label": run[1] if run[1] is not None else inner.label})

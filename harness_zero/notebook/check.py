@@ -43,7 +43,7 @@ def check(name: str, answer: Any) -> None:
     if fault := kernel.FAILED.get(name):
         print(f"Your cell with {name} ended in {fault}, so {name} is checked as it was before.")
     print("\n".join(lines(tried, found)))
-    show_case(found[-1])
+    show_case(tried, found, answer)
     if copy := copy_around(kernel.folder()):
         follow_up(copy, tried, found, answer)
     if "NBGRADER_EXECUTION" in os.environ and not passed(tried, found):
@@ -82,16 +82,29 @@ def told(found: Finding) -> str:
     return "\n".join([f"BROKEN  {found.promise}", *shown])
 
 
-def show_case(found: Finding) -> None:
+def show_case(tried: Exercise, found: list[Finding], answer: Any) -> None:
     """Offer to step through the case that broke a promise, where there is one and a notebook."""
-    if found.case is None or not in_notebook():
+    last = found[-1]
+    if last.case is None or not in_notebook():
         return
     from IPython.display import display
 
-    from harness_zero.notebook.step import step
+    from harness_zero.grading.again import followed
 
+    broken = followed(tried.promises[len(found) - 1], answer, last)
     with suppress(SetupFault, RecursionError):  # it is no array, and the check said so
-        display(step(found.case, folded=FOLDED))
+        display(case_of(broken))
+
+
+def case_of(broken: Finding) -> Any:
+    """The case of a broken promise, at the line where it broke if its lines were followed."""
+    from harness_zero.notebook.step import step
+    from harness_zero.notebook.written import breaks_at
+
+    steps = step(broken.case, folded=FOLDED)
+    if code := steps.payload.get("code"):
+        code["opens"] = breaks_at(steps.payload, broken.case.messages)
+    return steps
 
 
 def in_notebook() -> bool:

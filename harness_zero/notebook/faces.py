@@ -42,16 +42,21 @@ def fold(words: str, page: str) -> str:
 
 def coloured(source: str) -> list[str]:
     """The lines of a source as a page, its words wrapped by what they are in Python."""
+    lines = told_apart(source)
+    return ["".join(wrapped(escape(t, quote=False), kind) for kind, t in line) for line in lines]
+
+
+def told_apart(source: str) -> list[list[tuple[str, str]]]:
+    """The lines of a source in pieces, each with what it is in Python; most are nothing special."""
     from pygments.lexers.python import PythonLexer
 
-    page = [""]
+    lines: list[list[tuple[str, str]]] = [[]]
     tokens = PythonLexer(stripnl=False, ensurenl=False).get_tokens(source)
     for kind, alike in groupby(tokens, key=lambda token: kind_of(token[0])):
-        text = escape("".join(text for _, text in alike), quote=False)
-        first, *others = [wrapped(line, kind) for line in text.split("\n")]
-        page[-1] += first
-        page += others
-    return page
+        first, *others = "".join(text for _, text in alike).split("\n")
+        lines[-1] += [(kind, first)] if first else []
+        lines += [[(kind, text)] if text else [] for text in others]
+    return lines
 
 
 def wrapped(text: str, kind: str) -> str:

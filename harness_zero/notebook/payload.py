@@ -9,8 +9,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from harness_zero.keys import hidden, keys
 from harness_zero.messages import Message, Reply, array_fault, tokens
 from harness_zero.notebook.account import Account, an
+from harness_zero.notebook.code import code_payload
 from harness_zero.notebook.stepping import Step, kept, raw_blocks, steps
 
 BUDGET = 800_000  # bytes of blocks
@@ -24,6 +26,7 @@ class Cutter:
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
+        self.secrets = keys()
         self.longest = 0  # text met
         self.cuts = 0
 
@@ -73,7 +76,8 @@ class Cutter:
             first, last = self.limit * 3 // 4, self.limit // 4
             word = self.told(f"{len(given) - first - last:,} of {len(given):,} characters cut here")
             given = f"{given[:first]}\n{word}\n{given[-last:]}"
-        return SURROGATES.sub(lambda found: f"\\u{ord(found.group()):04x}", given)
+        told = hidden(given, self.secrets)
+        return SURROGATES.sub(lambda found: f"\\u{ord(found.group()):04x}", told)
 
     def told(self, what: str) -> str:
         """The words that stand where something was cut."""
@@ -134,6 +138,7 @@ def payload(told: Account) -> dict[str, Any]:
     taken = steps(told)
     store, numbers = stored(taken)
     words = Cutter(LIMITS[3])
+    code = told.followed and code_payload(told.followed, told.messages, store.put)
     return {
         "blocks": store.blocks,
         "cut": store.cut,
@@ -146,7 +151,7 @@ def payload(told: Account) -> dict[str, Any]:
             "fault": words.text(told.fault),
             "array": words.text(broken(told.messages)),
         },
-    }
+    } | ({"code": code} if code else {})
 
 
 def broken(messages: list[Message]) -> str:

@@ -4,7 +4,7 @@ The run is read once, when `step` is called; stepping happens in the browser.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -12,9 +12,11 @@ from typing import Any
 
 from harness_zero.messages import Block, text
 from harness_zero.notebook.account import account
+from harness_zero.notebook.code import asked
 from harness_zero.notebook.faces import fold
 from harness_zero.notebook.lines import block_line, one_line
 from harness_zero.notebook.payload import payload
+from harness_zero.notebook.written import code_lines, code_page
 from harness_zero.watch import as_call, clipped, plural, printable
 
 STATIC = Path(__file__).parent / "static"
@@ -23,13 +25,18 @@ WIDE, FOLDED = 72, 1_000  # characters of a block in its line, and behind its fo
 CELL = 'style="text-align:left;vertical-align:top"'  # JupyterLab sets tables to the right
 
 
-def step(run: Any, folded: str = "", judged: bool = True) -> "Steps":
+def step(run: Any, folded: str = "", judged: bool = True, code: Any = None) -> "Steps":
     """Step through any run: a Run, a Recording, a list of messages, or (messages, label).
+
+    A run that was recorded with its lines, `record(my_loop, model, tools, prompt, code=True)`,
+    shows them beside the messages, and a step is a statement. `code=my_loop` insists on that, and
+    says so where the run was kept without; `code=False` leaves the lines out.
 
     With words in `folded` it shows these alone until they are clicked. Unless it is `judged`,
     it does not say what is wrong with the array: that may be the question.
     """
-    shown = payload(account(run))
+    told = account(run)
+    shown = payload(replace(told, followed=asked(told.followed, code)))
     if not judged:
         shown["end"]["array"] = ""
     return Steps(shown, folded)
@@ -45,8 +52,9 @@ class Steps:
         """The run as text: how it went, a line a block, what it cost."""
         shown = middle_out(list(rows(self.payload)), LINES)
         lines = [each if isinstance(each, str) else each.line() for each in shown]
-        closing = map(clipped, account_lines(self.payload))
-        return "\n".join([summary(self.payload), *lines, *closing])
+        closing = [*account_lines(self.payload)]
+        closing += code_lines(self.payload) if "code" in self.payload else []
+        return "\n".join([summary(self.payload), *lines, *map(clipped, closing)])
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, Any]:
         bundle: dict[str, Any] = {}
@@ -68,7 +76,8 @@ class Steps:
         closing = "".join(f"<p>{escape(line)}</p>" for line in account_lines(self.payload))
         opening = f"<p><b>{escape(summary(self.payload))}</b></p>"
         table = f"<table><thead><tr>{names}</tr></thead><tbody>{body}</tbody></table>"
-        page = f"<div>{opening}{table if shown else ''}{closing}</div>"
+        code = code_page(self.payload) if "code" in self.payload else ""
+        page = f"<div>{opening}{table if shown else ''}{closing}{code}</div>"
         return fold(escape(self.folded), page) if self.folded else page
 
     def live(self) -> Any:

@@ -3,15 +3,12 @@
 import json
 
 import pytest
+from pages import COUNT_CHANGES, SAVE, WIDTH, both_themes, fresh_notebook, mount, place, told
 
 from harness_zero.messages import reply, said, tool_result, tool_use, user
-from harness_zero.notebook.account import account
-from harness_zero.notebook.payload import payload
-from harness_zero.notebook.step import STATIC
 from harness_zero.run import Run
 from harness_zero.watch import Recording
 
-# A notebook's own cells, and a page that a test fills: the module alone, without Jupyter.
 SETUP = """\
 from harness_zero.assembly import assemble
 from harness_zero.notebook import project
@@ -39,37 +36,6 @@ class Counter(anywidget.AnyWidget):
 
 Counter()
 """
-SAVE = "([path, content]) => window.jupyterapp.serviceManager.contents.save(path, content)"
-MOUNT = """async ([esm, css, payload]) => {
-    document.head.append(Object.assign(document.createElement("style"), {textContent: css}));
-    const blob = new Blob([esm], {type: "text/javascript"});
-    const module = await import(URL.createObjectURL(blob));
-    const model = {get: (name) => name === "payload" ? payload : undefined, set() {}};
-    module.default.render({model, el: document.querySelector("main")});
-}"""
-PAGE = """<!doctype html><html lang="en"><title>a run</title>
-<style>:root { color-scheme: light dark; background: Canvas }</style><main></main></html>"""
-COUNT_CHANGES = """() => {
-    window.changes = 0;
-    new MutationObserver((records) => {
-        for (const {addedNodes, removedNodes} of records) {
-            window.changes += addedNodes.length + removedNodes.length + 1;
-        }
-    }).observe(document.querySelector(".hz-step"), {subtree: true, childList: true,
-        attributes: true, characterData: true});
-}"""
-both_themes = pytest.mark.parametrize("theme", ["light", "dark"])
-WIDTH = "() => [document.documentElement.scrollWidth, innerWidth]"
-
-
-def fresh_notebook(*sources):
-    cells = [
-        {"cell_type": "code", "id": f"cell-{at}", "execution_count": None, "outputs": []}
-        | {"metadata": {}, "source": source}
-        for at, source in enumerate(sources)
-    ]
-    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
-    return {"cells": cells, "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}
 
 
 def serious(page):
@@ -98,23 +64,13 @@ def shown(browser):
         page.set_default_timeout(10_000)
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.on("dialog", lambda dialog: errors.append(dialog.message))
-        page.set_content(PAGE)
-        files = [(STATIC / f"stepper.{kind}").read_text("utf-8") for kind in ("js", "css")]
-        page.evaluate(MOUNT, [*files, payload(account(run))])
+        mount(page, run)
         return page
 
     yield show
     for context in contexts:
         context.close()
     assert errors == []
-
-
-def told(page):
-    return page.locator(".hz-step-told").inner_text()
-
-
-def place(page):
-    return page.locator(".hz-step-place").inner_text()
 
 
 def value(page, name):

@@ -1,4 +1,5 @@
-// The stepper: one run, forwards and backwards, without a kernel. The payload is made in payload.py.
+// The stepper: one run, forwards and backwards, without a kernel. The payload is made in payload.py,
+// and what it holds of the code that played the run, in code.py.
 // Whatever a run holds enters the page as text, never as markup.
 // @ts-check
 
@@ -8,12 +9,26 @@
  *   stop?: string, tokens?: number, usd?: number}} Step
  * @typedef {{blocks: Block[], cut: number[], steps: Step[], limits: Record<string, number>,
  *   tells: {replies: boolean, policy: boolean},
- *   end: {label: string | null, why: string, fault: string, array: string}}} Payload
+ *   end: {label: string | null, why: string, fault: string, array: string}, code?: Code}} Payload
  * @typedef {{block: Block, id: number, step: number, role: string, number: string,
  *   first: boolean, pair: number | null}} Entry
+ * @typedef {{end: number, before: number, step: number, said: number, line: number,
+ *   others: Record<string, number>}} Place  how much of the array is there, and since when; the
+ *   last step of the run by then; the reply that came here; the statement that ran
+ *
+ * @typedef {[number, number, number, string[], string[]]} Statement  its part, its first line and
+ *   its last, the names that it reads and those that it writes
+ * @typedef {{parts: {name: string, first: number, lines: (string | string[])[][], cut?: number}[],
+ *   statements: Statement[], calls: string[], names: string[], texts: string[],
+ *   steps: number[][], skipped: Record<string, number>, marks: any[][], notes: string[],
+ *   opens?: number}} Code
+ * @typedef {{call: number, statement: number, below: Frame | null}} Frame  who waits for whom
+ * @typedef {{name: string, text: string, mark: string}} Value
+ * @typedef {{kind: string, told: string, frame: Frame, values: Value[]}} Moment
  */
 
 const SHOWN = 120; // blocks in the page at a time; earlier ones come when asked for
+const NOTHING_YET = { rounds: 0, turn: 0, tokens: 0, usd: 0, stop: "", says: undefined };
 const FOLD = { lines: 4, characters: 400 };
 const GLYPHS = {
   system: "§", tool: "⌗", user: "›", assistant: "‹", tool_use: "→", tool_result: "←",
@@ -153,6 +168,18 @@ function sentenceOf(/** @type {Payload} */ payload, at, rounds) {
   return step.role === "user" ? "The user speaks." : `A message with the role ${step.role}.`;
 }
 
+/** All that one can step to: messages, or the statements by which they came about. */
+function placesOf(/** @type {Payload} */ payload, totals) {
+  const { steps, code } = payload;
+  const places = code ? placesInCode(steps, code, totals) : [];
+  const { end: shown = 0, step: reached = -1 } = places.at(-1) ?? {};
+  steps.forEach((_, step) => {
+    const { end } = totals[step], before = places.at(-1)?.end ?? 0;
+    if (step > reached || end > shown) places.push({ end, before, step, said: -1, line: -1, others: {} });
+  });
+  return places;
+}
+
 const listed = (names) => names.join(", ").replace(/, ([^,]*)$/, " and $1");
 
 /** How the run ended, as a sentence; nothing if nobody tells. */
@@ -161,11 +188,158 @@ function endingOf(end) {
   return end.label === null ? "" : `The run ends: ${end.label}.`;
 }
 
+// The code: each place is a statement that ran, with what it left.
+
+const KINDS = ["call", "resume", "line", "calls", "return", "yield", "raise"];
+const RESULTS = { return: "returns", yield: "yields", raise: "raises" };
+
+/** How far the array went with each statement, and which reply was the last by then. */
+function placesInCode(/** @type {Step[]} */ steps, /** @type {Code} */ code, totals) {
+  const spoken = steps.flatMap((step, at) => (step.stop === undefined ? [] : [at]));
+  let end = 0, replies = 0, whole = -1, next = 0, mark = 0;
+  /** @type {Record<string, number>} */ let others = {};
+  /** @type {Place[]} */ const places = [];
+  if (code.marks[0]?.[0] === -1) end = code.marks[mark++][1]; // there before the code ran
+  code.steps.forEach((_, line) => {
+    const before = end, heard = replies;
+    if (code.marks[mark]?.[0] === line) [, end, replies, others = {}] = code.marks[mark++];
+    for (; next < steps.length && totals[next].end <= end; next++) if (steps[next].add.length) whole = next;
+    const last = spoken[replies - 1] ?? -1;
+    places.push({ end, before, step: Math.max(whole, last), said: replies > heard ? last : -1, line, others });
+  });
+  return places;
+}
+
+/** What was known at each statement: who waited for whom, and what names stood for. */
+function momentsOf(/** @type {Code} */ code) {
+  const known = code.calls.map(() => new Map());
+  /** @type {Frame | null} */ let top = null;
+  return code.steps.map(([call, statement, number, result, ...pairs]) => {
+    const kind = KINDS[number], told = code.texts[result] ?? "", marks = new Map();
+    for (let n = 0; n < pairs.length; n += 2) {
+      const name = code.names[pairs[n]], text = code.texts[pairs[n + 1]];
+      marks.set(name, known[call].has(name) ? "changed" : "new");
+      if (text === undefined) known[call].delete(name);
+      else known[call].set(name, text);
+    }
+    const frame = { call, statement, below: belowOf(top, call) };
+    top = kind === "return" || kind === "yield" ? frame.below : frame;
+    return { kind, told, frame, values: valuesOf(code.statements[statement], known[call], marks) };
+  });
+}
+
+/** The call that waits for this one: all that began later is over. */
+function belowOf(/** @type {Frame | null} */ top, call) {
+  for (let frame = top; frame; frame = frame.below) if (frame.call === call) return frame.below;
+  return top;
+}
+
+/** The values that matter at a statement: of names in it, and of those that changed. */
+function valuesOf(/** @type {Statement} */ [, , , reads, writes], known, marks) {
+  const names = new Set([...writes, ...reads, ...marks.keys()].filter((name) => known.has(name)));
+  return [...names].map((name) => ({ name, text: known.get(name), mark: marks.get(name) ?? "" }));
+}
+
+const nameOf = (/** @type {Code} */ code, call) => (code.calls[call] ?? "a function").replace("<lambda>", "a lambda");
+
+/** What a statement does, as a sentence. */
+function sentenceOfLine(/** @type {Code} */ code, /** @type {Moment} */ moment, line) {
+  const name = nameOf(code, moment.frame.call);
+  const where = `Line ${code.statements[moment.frame.statement][1]} of ${name}`;
+  const sentences = {
+    call: () => `${name} is called.`, resume: () => `${name} goes on.`, line: () => `${where}.`,
+    calls: () => `${where} calls ${nameOf(code, code.steps[line + 1]?.[0])}.`,
+    return: () => `${where}: ${name} returns.`, yield: () => `${where}: ${name} yields.`,
+    raise: () => `${where} raises ${moment.told}.`,
+  };
+  const skipped = code.skipped[line] ? `${plural(code.skipped[line], "step")} before this one are not shown. ` : "";
+  return skipped + sentences[moment.kind]();
+}
+
+/** The pane with the code: the source, a statement lit in it, and what its names stand for. */
+function codePane(/** @type {Code} */ code) {
+  const moments = momentsOf(code), /** @type {Map<string, any>} */ rows = new Map();
+  let /** @type {any[]} */ marked = [];
+  const source = make("div", { class: "hz-step-source", role: "group", "aria-label": "The code", tabindex: "0" },
+    ...code.parts.map((part, at) => partOf(part, at, rows)));
+  const values = make("div", { class: "hz-step-values", role: "group", "aria-label": "Values at this line", tabindex: "0" });
+  const notes = code.notes.map((note) => make("p", { class: "hz-step-note" }, visible(note)));
+  const root = make("div", { class: "hz-step-code" }, source, values, ...notes);
+
+  /** Light a statement, or hold it as one that waits for what it called. */
+  function light(/** @type {Frame} */ frame, sign, note) {
+    const [part, first, last] = code.statements[frame.statement];
+    for (let line = first; line <= last; line++) {
+      const row = rows.get(`${part} ${line}`);
+      if (!row || marked.includes(row)) continue;
+      marked.push(row);
+      row.item.classList.add(note ? "hz-step-waits" : "hz-step-lit");
+      if (line > first) continue;
+      write(row.sign, sign), write(row.note, note);
+      if (!note) row.item.setAttribute("aria-current", "step");
+    }
+  }
+
+  function clear() {
+    for (const { item, sign, note } of marked) {
+      item.classList.remove("hz-step-lit", "hz-step-waits");
+      item.removeAttribute("aria-current");
+      write(sign, ""), write(note, "");
+    }
+    marked = [];
+  }
+
+  function show(line) {
+    clear();
+    const moment = moments[line];
+    values.replaceChildren(...(moment ? valueRows(moment) : [make("p", { class: "hz-step-name" }, "No line was followed here.")]));
+    if (!moment) return;
+    light(moment.frame, "▸", "");
+    revealIn(source, marked.map(({ item }) => item));
+    for (let frame = moment.frame.below; frame; frame = frame.below) light(frame, "⋮", "waits here");
+  }
+
+  return { root, source, show, sentence: (line) => sentenceOfLine(code, moments[line], line) };
+}
+
+/** A function of the source, a row a line. */
+function partOf(/** @type {Code["parts"][0]} */ { name, first, lines, cut }, part, rows) {
+  const items = lines.map((pieces, n) => {
+    const sign = make("span", { class: "hz-step-sign", "aria-hidden": "true" });
+    const note = make("span", { class: "hz-step-unseen" });
+    const words = pieces.map((piece) => typeof piece === "string" ? visible(piece) : make("span", { class: `hz-step-${piece[0]}` }, visible(piece[1])));
+    const item = make("div", { class: "hz-step-row" }, sign,
+      make("span", { class: "hz-step-number" }, String(first + n)), make("code", {}, ...words), note);
+    rows.set(`${part} ${first + n}`, { item, sign, note });
+    return item;
+  });
+  if (cut) items.push(make("div", { class: "hz-step-name" }, `… ${plural(cut, "more line")}`));
+  return make("div", { class: "hz-step-part", role: "group", "aria-label": visible(name) }, ...items);
+}
+
+/** The values that matter at a statement, a row each; first what it gives back or raises. */
+function valueRows(/** @type {Moment} */ { kind, told, values }) {
+  const row = (name, text, mark) => make("div", { class: `hz-step-fact${mark ? " hz-step-changed" : ""}` },
+    make("code", { class: "hz-step-name" }, visible(name)), make("code", { class: "hz-step-value", dir: "auto" }, visible(text)),
+    make("span", { class: "hz-step-mark" }, mark));
+  const result = RESULTS[kind] ? [row(RESULTS[kind], told, kind === "raise" ? "error" : "result")] : [];
+  return [...result, ...values.map(({ name, text, mark }) => row(name, text, mark))];
+}
+
+/** Scroll a pane, and nothing around it, until some of its items are in view. */
+function revealIn(pane, /** @type {any[]} */ items) {
+  if (!items.length) return;
+  const top = items[0].offsetTop, last = items.at(-1), bottom = last.offsetTop + last.offsetHeight;
+  if (bottom > pane.scrollTop + pane.clientHeight) pane.scrollTop = bottom - pane.clientHeight;
+  if (top < pane.scrollTop) pane.scrollTop = top;
+}
+
 function render({ model, el }) {
   /** @type {Payload} */ const payload = model.get("payload");
   const { steps, limits, tells, end } = payload;
   const entries = entriesOf(payload), totals = totalsOf(payload), cut = new Set(payload.cut);
-  const lastStep = steps.length - 1;
+  const places = placesOf(payload, totals), lastPlace = places.length - 1;
+  const pane = payload.code ? codePane(payload.code) : null;
   /** @type {Map<number, any>} */ const items = new Map(); // what is in the page, by place in the array
   let at = -1, from = 0, to = 0, reach = SHOWN, selected = -1, hovered = -1;
 
@@ -174,9 +348,11 @@ function render({ model, el }) {
     make("button", { type: "button", class: "hz-step-button", title: `${name} (${key})`, onclick: action },
       make("span", { "aria-hidden": "true" }, glyph), make("span", { class: "hz-step-unseen" }, name));
   const back = [button("|‹", "First step", "Home", () => go(0)), button("‹", "Step back", "←", () => go(at - 1))];
-  const forth = [button("›", "Step forward", "→", () => go(at + 1)), button("›|", "Last step", "End", () => go(lastStep))];
+  const forth = [button("›", "Step forward", "→", () => go(at + 1)), button("›|", "Last step", "End", () => go(lastPlace))];
+  if (pane) back.splice(1, 0, button("«", "Previous message", "Page Up", () => go(news(-1))));
+  if (pane) forth.splice(1, 0, button("»", "Next message", "Page Down", () => go(news(+1))));
   const slider = make("input", {
-    type: "range", min: "1", max: String(Math.max(1, steps.length)), value: "1",
+    type: "range", min: "1", max: String(Math.max(1, places.length)), value: "1",
     "aria-label": "Step", oninput: () => go(Number(slider.value) - 1),
   });
   const place = make("span", { class: "hz-step-place", "aria-hidden": "true" });
@@ -204,21 +380,24 @@ function render({ model, el }) {
     facts.stop_reason.row, facts.policy.row, prefix, facts.rounds.row, facts.tokens.row, facts.spend.row,
     facts.time.row, facts.label.row, why, facts.array.row);
 
-  const keys = [["← →", "step"], ["Home End", "ends"], ["↑ ↓", "block"], ["Enter", "fold"], ["r", "raw JSON"]];
-  const root = make("div", { class: "hz-step", role: "group", "aria-label": "Stepper", onkeydown: (event) => pressed(event) },
+  const keys = [["← →", pane ? "line" : "step"], ...(pane ? [["PgUp PgDn", "message"]] : []), ["Home End", "ends"], ["↑ ↓", "block"], ["Enter", "fold"], ["r", "raw JSON"]];
+  const root = make("div", { class: pane ? "hz-step hz-step-with-code" : "hz-step", role: "group", "aria-label": "Stepper", onkeydown: (event) => pressed(event) },
     make("div", { class: "hz-step-top" }, make("div", { class: "hz-step-controls" }, ...back, slider, ...forth, place), told),
-    make("div", { class: "hz-step-body" }, list, side),
+    make("div", { class: "hz-step-body" }, ...(pane ? [pane.root] : []), list, side),
     make("p", { class: "hz-step-keys" }, ...keys.map(([key, does]) => make("span", {}, make("kbd", {}, key), ` ${does}`))));
   list.style.setProperty("--blocks", String(entries.length));
   list.style.setProperty("--digits", String(String(steps.length).length));
   const fold = model.get("folded");
-  const opened = () => at >= 0 && to > from && reveal(to - 1); // while it is closed nothing has a place
+  const opened = () => { // while it is closed nothing has a place
+    if (at >= 0 && to > from) reveal(to - 1);
+    if (at >= 0) pane?.show(places[at].line);
+  };
   el.append(fold ? make("details", { class: "hz-step-fold", ontoggle: opened },
     make("summary", { "data-lm-suppress-shortcuts": "true" }, fold), root) : root);
 
   /** Make the item of one block. */
   function itemOf(here) {
-    const { block, id, role, number, first } = entries[here];
+    const { role, number, first } = entries[here], id = idAt(here), block = payload.blocks[id];
     const kind = kindOf(block, role), text = visible(wordsOf(block)), fold = folded(text);
     const known = Object.hasOwn(GLYPHS, kind);
     const note = make("span", { class: "hz-step-note" }), fresh = make("span", { class: "hz-step-fresh" });
@@ -236,15 +415,18 @@ function render({ model, el }) {
       make("span", { class: "hz-step-role" }, first ? visible(role) : ""),
       make("div", { class: "hz-step-content" }, make("div", { class: "hz-step-line" }, head, raw), body));
     if (cut.has(id)) head.append(make("span", { class: "hz-step-cut" }, "cut"));
-    const made = { item, head, raw, body, note, fresh, text, fold, open: false, json: false };
+    const made = { item, head, raw, body, note, fresh, text, fold, block, id, open: false, json: false };
     items.set(here, made);
-    fill(made, block);
+    fill(made);
     return item;
   }
 
+  /** The block at a place of the array; it may have been another one at an earlier step. */
+  const idAt = (here) => places[at].others[here] ?? entries[here].id;
+
   /** Show a block whole, folded or as JSON. */
-  function fill(made, block) {
-    const text = made.json ? visible(JSON.stringify(block, null, 2)) : made.text;
+  function fill(made) {
+    const text = made.json ? visible(JSON.stringify(made.block, null, 2)) : made.text;
     const closed = made.fold && !made.open && !made.json;
     made.body.replaceChildren(closed ? made.fold.shown : text);
     if (closed) made.body.append(make("span", { class: "hz-step-more" }, `… ${made.fold.left}`));
@@ -266,6 +448,7 @@ function render({ model, el }) {
     if (newTo > Math.max(to, newFrom)) list.append(add(Math.max(to, newFrom), newTo));
     from = newFrom;
     to = newTo;
+    for (const [here, { item, id }] of [...items]) if (id !== idAt(here)) item.replaceWith(itemOf(here));
     earlierItem.hidden = from === 0;
     if (from) write(earlier, `${plural(from, "earlier block")}: show ${count(Math.min(SHOWN, from))}`);
   }
@@ -280,14 +463,15 @@ function render({ model, el }) {
     if (isResult(block)) return pair === null ? "answers no call" : `answers message ${entries[pair].number}`;
     if (!isCall(block)) return "";
     if (pair !== null && pair < to) return `answered in message ${entries[pair].number}`;
-    return at === lastStep ? "never answered" : "not answered yet";
+    return at === lastPlace ? "never answered" : "not answered yet";
   }
 
   /** Mark what is new, what is selected, and what belongs to it. */
   function mark() {
     const pointed = hovered >= 0 ? hovered : selected, pair = entries[pointed]?.pair ?? -1;
+    const { before } = places[at];
     for (const [here, { item, head, note, fresh }] of items) {
-      const isNew = entries[here].step === at;
+      const isNew = here >= before;
       write(fresh, isNew ? "new" : "");
       write(note, noteOf(here));
       item.classList.toggle("hz-step-new", isNew);
@@ -311,9 +495,7 @@ function render({ model, el }) {
 
   /** Scroll the array, and nothing around it, until a block is in view. */
   function reveal(here) {
-    const { item } = items.get(here), top = item.offsetTop, bottom = top + item.offsetHeight;
-    if (bottom > list.scrollTop + list.clientHeight) list.scrollTop = bottom - list.clientHeight;
-    if (top < list.scrollTop) list.scrollTop = top;
+    revealIn(list, [items.get(here).item]);
   }
 
   function hover(here) {
@@ -337,14 +519,14 @@ function render({ model, el }) {
     if (!made?.fold && !made?.json) return;
     made.open = made.json ? made.open : !made.open;
     made.json = false;
-    fill(made, entries[here].block);
+    fill(made);
   }
 
   function asJson(here) {
     const made = items.get(here);
     if (!made) return;
     made.json = !made.json;
-    fill(made, entries[here].block);
+    fill(made);
   }
 
   function showEarlier() {
@@ -358,28 +540,38 @@ function render({ model, el }) {
 
   /** Go to a step. */
   function go(wanted) {
-    const next = Math.max(0, Math.min(lastStep, wanted));
-    if (next === at || lastStep < 0) return;
+    const next = Math.max(0, Math.min(lastPlace, wanted));
+    if (next === at || lastPlace < 0) return;
     const inList = list.contains(root.getRootNode().activeElement);
     const far = Math.abs(next - at) > 1;
     at = next;
     if (far) reach = SHOWN;
-    const { end: newTo } = totals[at];
+    const { end: newTo, before } = places[at];
     frame(Math.max(0, newTo - reach), newTo);
-    selected = newTo - Math.max(1, steps[at].add.length);
+    selected = newTo > before ? before : newTo - 1;
     mark();
     if (newTo > from) reveal(newTo - 1), select(Math.max(from, selected), inList);
+    pane?.show(places[at].line);
     tell();
     model.set("at", at);
   }
 
+  /** The next place at which something reaches the array or comes from the model, or the last. */
+  function news(direction) {
+    const isNews = (place) => place && (place.said >= 0 || place.end > place.before);
+    let there = at + direction;
+    while (there > 0 && there < lastPlace && !isNews(places[there])) there += direction;
+    return there;
+  }
+
   /** Say where we are, and what is known there. */
   function tell() {
-    const { rounds, turn, tokens, usd, stop } = totals[at], step = steps[at];
-    const isLast = at === lastStep, sentence = sentenceOf(payload, at, rounds);
-    write(place, `${count(at + 1)} of ${count(steps.length)}`);
+    const reached = places[at].step, step = steps[reached] ?? NOTHING_YET;
+    const { rounds, turn, tokens, usd, stop } = totals[reached] ?? NOTHING_YET;
+    const isLast = at === lastPlace, sentence = sentenceAt(places[at], rounds);
+    write(place, `${count(at + 1)} of ${count(places.length)}`);
     slider.value = String(at + 1);
-    slider.setAttribute("aria-valuetext", `${at + 1} of ${steps.length}`);
+    slider.setAttribute("aria-valuetext", `${at + 1} of ${places.length}`);
     for (const each of back) each.setAttribute("aria-disabled", String(at === 0));
     for (const each of forth) each.setAttribute("aria-disabled", String(isLast));
     write(told, visible([sentence, isLast ? endingOf(end) : ""].join(" ").trim()));
@@ -393,16 +585,26 @@ function render({ model, el }) {
     write(facts.time.value, `${limits.seconds} s a turn at most`);
     write(facts.label.value, isLast ? (end.label ?? (end.fault ? "none" : "the loop gives none")) : "not ended yet");
     facts.label.row.classList.toggle("hz-step-ended", isLast && (end.label !== null || !!end.fault));
-    write(why, isLast ? visible(end.fault || end.why) : "");
+    write(why, isLast || places[at].line === payload.code?.opens ? visible(end.fault || end.why) : "");
     facts.array.row.hidden = !isLast || !end.array;
     write(facts.array.value, `broken: ${visible(end.array)}`);
+  }
+
+  /** What happens at a place: what the statement does, and what comes of it. */
+  function sentenceAt({ line, step, said, end: shown, before }, rounds) {
+    if (line < 0) return sentenceOf(payload, step, rounds);
+    const entered = shown > before ? entries[shown - 1].step : -1;
+    const comes = entered >= 0 && steps[entered].role === "assistant" && said < 0
+      ? "The reply enters the array." : entered >= 0 ? sentenceOf(payload, entered, rounds) : "";
+    const broke = line === payload.code?.opens ? "Here the promise broke." : "";
+    return [pane?.sentence(line), said >= 0 ? sentenceOf(payload, said, rounds) : "", comes, broke].filter(Boolean).join(" ");
   }
 
   function policyAt(step, isLast) {
     if (step.says) return `says “${visible(step.says.join(" "))}”`;
     if (!tells.policy) return "not recorded";
     if (isLast && end.label !== null) return "ends the turn";
-    return steps[at + 1]?.opens && at > 0 ? "ended this turn" : "silent";
+    return steps[places[at].step + 1]?.opens && at > 0 ? "ended this turn" : "silent";
   }
 
   function measure({ value, bar }, spent, limit, format, more) {
@@ -418,9 +620,10 @@ function render({ model, el }) {
     const onSlider = event.target === slider, shown = selected < 0 ? to - 1 : selected;
     const up = onSlider ? () => go(at + 1) : () => (shown > from ? select(shown - 1, true) : from && showEarlier());
     const down = onSlider ? () => go(at - 1) : () => select(shown + 1, true);
+    if (pane?.root.contains(event.target) && event.key.match(/^Arrow(Up|Down)$/)) return; // scrolls it
     const actions = {
-      ArrowRight: () => go(at + 1), ArrowLeft: () => go(at - 1), Home: () => go(0), End: () => go(lastStep),
-      PageDown: () => go(at + 10), PageUp: () => go(at - 10), ArrowUp: up, ArrowDown: down,
+      ArrowRight: () => go(at + 1), ArrowLeft: () => go(at - 1), Home: () => go(0), End: () => go(lastPlace),
+      PageDown: () => go(pane ? news(+1) : at + 10), PageUp: () => go(pane ? news(-1) : at - 10), ArrowUp: up, ArrowDown: down,
       r: () => asJson(shown),
     };
     if (!Object.hasOwn(actions, event.key) || event.shiftKey) return;
@@ -428,7 +631,7 @@ function render({ model, el }) {
     actions[event.key]();
   }
 
-  if (lastStep >= 0) return go(model.get("at") ?? 0);
+  if (lastPlace >= 0) return go(model.get("at") ?? payload.code?.opens ?? 0);
   write(told, `Nothing to step through: the array is empty. ${endingOf(end)}`.trim());
   write(place, "0 of 0");
   for (const each of [...back, ...forth]) each.setAttribute("aria-disabled", "true");

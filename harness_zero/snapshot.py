@@ -1,0 +1,142 @@
+"""A value as it is now, in a few words that a later change does not reach.
+
+No code of the value's own is run for it, so that looking changes nothing. What is left out is
+said: dots, and how much there is in all.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from enum import Enum
+from itertools import islice
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+from harness_zero.keys import MASK, hidden
+
+LONGEST = 240  # characters of a value in all
+TEXT, INNER = 120, 48  # characters of a text, and of one inside of something else
+ITEMS, DEEP = 6, 3  # entries of one list or dict, and levels of them
+BITS = 400  # of a number that is written out
+CALLED_SECRET = re.compile(
+    r"(^|[-_])(api[-_]?key|secret([-_]?key)?|password|passwd|(access|auth|refresh)[-_]?token"
+    r"|authorization)$",
+    re.IGNORECASE,
+)
+CODE = (FunctionType, BuiltinFunctionType, MethodType, type, ModuleType)
+BRACKETS: dict[Any, str] = {list: "[]", tuple: "()", set: "{}", frozenset: "{}"}
+
+
+def is_code(value: Any) -> bool:
+    """Whether this is a function, a class or a module."""
+    return issubclass(type(value), CODE)
+
+
+def is_array(value: Any) -> bool:
+    """Whether this looks like an array of messages, by its first one and its last one."""
+    if not issubclass(type(value), list) or not list.__len__(value):
+        return False
+    return all(is_message(list.__getitem__(value, at)) for at in (0, -1))
+
+
+def is_message(value: Any) -> bool:
+    """Whether this looks like a message."""
+    is_dict = issubclass(type(value), dict) and dict.__contains__(value, "content")
+    return is_dict and type(dict.get(value, "role")) is str
+
+
+def is_secret(name: object) -> bool:
+    """Whether a text of this name is one to hide, whatever it says."""
+    return isinstance(name, str) and CALLED_SECRET.search(name) is not None
+
+
+class Camera:
+    """Takes snapshots: values as texts, without these secrets or what looks like one."""
+
+    def __init__(self, secrets: list[str]) -> None:
+        self.secrets = secrets
+
+    def take(self, value: Any, name: str = "") -> str:
+        """A value in a line that is not too long."""
+        try:
+            text = hidden(self.written(value, 0, name), self.secrets)
+        except Exception:  # it changes while it is looked at, or is no sound object
+            return f"<{type(value).__name__}>"
+        more = len(text) - LONGEST
+        return f"{text[:LONGEST]}… [{more:,} more characters]" if more > 0 else text
+
+    def written(self, value: Any, depth: int, name: object = "") -> str:
+        """A value as Python writes it, or what it is."""
+        kind = type(value)
+        if issubclass(kind, Enum):
+            return f"{kind.__name__}.{value._name_}"
+        if issubclass(kind, str | bytes):
+            return repr(MASK) if is_secret(name) else self.text(value, INNER if depth else TEXT)
+        if value is None or kind is bool or kind is float or kind is complex:
+            return repr(value)
+        if issubclass(kind, int):
+            bits = int.bit_length(value)
+            return int.__repr__(value) if bits < BITS else f"<an int of {bits:,} bits>"
+        if issubclass(kind, BaseException):
+            given = vars(BaseException)["args"].__get__(value)
+            told = self.entries("()", iter(given), len(given), depth)
+            return f"{kind.__name__}{told.removesuffix(')').removesuffix(',')})"
+        if is_array(value):
+            count = list.__len__(value)
+            return f"[{count:,} message{'' if count == 1 else 's'}]"
+        return self.many(value, depth)
+
+    def text(self, value: Any, longest: int) -> str:
+        """The beginning of a text in quotes, and how long it is in all."""
+        plain = str if issubclass(type(value), str) else bytes
+        length = plain.__len__(value)
+        ahead = plain.__getitem__(value, slice(longest + LONGEST))  # a secret is seen whole
+        shown = hidden(ahead, self.secrets) if isinstance(ahead, str) else ahead
+        more = f"… [{length:,} in all]" if length > longest else ""
+        return f"{shown[:longest]!r}{more}"
+
+    def many(self, value: Any, depth: int) -> str:
+        """A list, a dict or an object with what is in it, as far as there is room."""
+        kind = type(value)
+        for plain, brackets in BRACKETS.items():
+            if issubclass(kind, plain):
+                count = plain.__len__(value)
+                held = self.entries(brackets, plain.__iter__(value), count, depth)
+                return held if count else repr(plain())
+        if issubclass(kind, dict):
+            count = dict.__len__(value)
+            return f"{{{', '.join(self.pairs(dict.items(value), count, depth, ': '))}}}"
+        return self.thing(value, depth)
+
+    def thing(self, value: Any, depth: int) -> str:
+        """A function, a class, a module by name; any other object with what it holds."""
+        kind = type(value)
+        if is_code(value):
+            what = "class" if issubclass(kind, type) else kind.__name__.removeprefix("builtin_")
+            return f"<{what.partition('_')[0]} {getattr(value, '__name__', '')}>"
+        try:
+            inside = object.__getattribute__(value, "__dict__")
+        except AttributeError:
+            return f"<{kind.__name__}>"
+        own = [(key, each) for key, each in dict.items(inside) if not str(key).startswith("_")]
+        told = ", ".join(self.pairs(own, len(own), depth, " = "))
+        return f"<{kind.__name__}: {told}>" if told else f"<{kind.__name__}>"
+
+    def entries(self, brackets: str, values: Iterator, count: int, depth: int) -> str:
+        """What is in a list or the like; all entries, or the first ones and how many more."""
+        if depth >= DEEP:
+            return f"{brackets[0]}…{brackets[1]}"
+        shown = [self.written(each, depth + 1) for each in islice(values, ITEMS)]
+        more = [f"… {count - ITEMS:,} more"] if count > ITEMS else []
+        comma = "," if brackets == "()" and count == 1 else ""
+        return f"{brackets[0]}{', '.join([*shown, *more])}{comma}{brackets[1]}"
+
+    def pairs(self, pairs: Iterable, count: int, depth: int, between: str) -> Iterator[str]:
+        """Names with their values."""
+        if depth >= DEEP and count:
+            yield "…"
+            return
+        for key, value in islice(pairs, ITEMS):
+            name = key if between == " = " else self.written(key, depth + 1)
+            yield f"{name}{between}{self.written(value, depth + 1, key)}"
+        if count > ITEMS:
+            yield f"… {count - ITEMS:,} more"

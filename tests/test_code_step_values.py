@@ -1,0 +1,160 @@
+"""Values beside the code: as they were, shortened honestly, with no secret, nothing of them run."""
+
+import os
+import sys
+from collections import Counter, OrderedDict, deque
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness_zero.follow import Follower
+from harness_zero.labels import Label
+from harness_zero.messages import reply, said, tool_result, user
+from harness_zero.models.scripted import scripted
+from harness_zero.notebook.step import step
+from harness_zero.snapshot import LONGEST, Camera
+from harness_zero.watch import record
+
+KEY = "kept-under-a-name-1234"
+take = Camera([KEY, "abcdefgh"]).take
+
+
+@dataclass
+class Agent:
+    rounds: int
+    messages: list
+    _cache: str = "of no interest"
+
+
+class Slotted:
+    __slots__ = ("a",)
+
+
+ITSELF: list = []
+ITSELF.append(ITSELF)
+SHOWN = [
+    (None, "None"),
+    (True, "True"),
+    (3.5, "3.5"),
+    (10**9_999, "<an int of 33,216 bits>"),
+    ("a 'word'\n", '"a \'word\'\\n"'),
+    (b"ab", "b'ab'"),
+    ([], "[]"),
+    ((), "()"),
+    ((1,), "(1,)"),
+    (set(), "set()"),
+    ({3}, "{3}"),
+    ({}, "{}"),
+    ({"a": [1, "b"]}, "{'a': [1, 'b']}"),
+    ([0] * 9, "[0, 0, 0, 0, 0, 0, … 3 more]"),
+    ({n: n for n in range(8)}, "{0: 0, 1: 1, 2: 2, 3: 3, 4: 4, 5: 5, … 2 more}"),
+    ([[[[1]]]], "[[[[…]]]]"),
+    (ITSELF, "[[[[…]]]]"),
+    (Label.FINISHED, "Label.FINISHED"),
+    (KeyError("gone"), "KeyError('gone')"),
+    (Counter("aab"), "{'a': 2, 'b': 1}"),
+    (OrderedDict(a=1), "{'a': 1}"),
+    (deque([1]), "<deque>"),
+    (Slotted(), "<Slotted>"),
+    ([user("a"), said(reply("b"))], "[2 messages]"),
+    (Agent(2, [user("a")]), "<Agent: rounds = 2, messages = [1 message]>"),
+    ([len, take, Agent, sys], "[<function len>, <method take>, <class Agent>, <module sys>]"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("value", "shown"), SHOWN, ids=lambda each: type(each).__name__)
+def test_a_value_is_told_as_it_is_now(value, shown):
+    assert take(value) == shown
+
+
+def test_what_is_cut_says_how_much_there_is():
+    assert take("x" * 500) == f"'{'x' * 120}'… [500 in all]"
+    assert take(["x" * 500]) == f"['{'x' * 48}'… [500 in all]]"
+    long = take({f"name_{n}": "y" * 48 for n in range(6)})
+    assert long[:LONGEST] + "… [" in long and long.endswith(" more characters]")
+
+
+class Touchy(dict):
+    """An object in which all that could be run when it is shown fails."""
+
+    def touched(self, *_):
+        raise AssertionError("looking at a value ran code of its own")
+
+    __repr__ = __str__ = __len__ = __iter__ = __getitem__ = __eq__ = __hash__ = touched
+    items = keys = values = get = touched
+
+
+class TouchyText(str):
+    __repr__ = __str__ = __getitem__ = Touchy.touched
+
+
+class TouchyObject:
+    __repr__ = __getattribute__ = __getattr__ = Touchy.touched
+
+
+def test_looking_at_a_value_runs_nothing_of_its_own():
+    assert take(Touchy(a=1)) == "{'a': 1}"
+    assert take(TouchyObject()).startswith("<TouchyObject")
+    assert take([TouchyObject()]) == "[<TouchyObject>]"
+    assert take(TouchyText("words")) == "'words'"
+
+
+@given(st.recursive(st.text() | st.binary() | st.integers() | st.floats() | st.none(), st.lists))
+def test_any_value_fits_on_a_line(value):
+    text = take(value)
+    assert len(text) <= LONGEST + 40 and "\n" not in text
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (KEY, "'***'"),
+        ({"headers": {"x": f"Bearer {KEY}"}}, "{'headers': {'x': 'Bearer ***'}}"),
+        ("x" * 119 + KEY, f"'{'x' * 119}*'… [141 in all]"),
+        ("of abcdefgh", "'of ***'"),
+        ("a short word", "'a short word'"),
+        ("sk-ant-api03-" + "a" * 40, "'***'"),
+        (f"ghp_{'a' * 36}".encode(), "b'***'"),
+        ({"api_key": "anything", "key": "a word"}, "{'api_key': '***', 'key': 'a word'}"),
+        ({"max_tokens": 9, "password": "x"}, "{'max_tokens': 9, 'password': '***'}"),
+    ],
+)
+def test_secrets_are_hidden(value, shown):
+    assert take(value) == shown
+
+
+def test_a_name_that_says_secret_hides_its_text():
+    assert take("anything", "api_key") == take("x", "client_secret") == "'***'"
+    assert take("anything", "key") == "'anything'" and take(9, "password") == "9"
+
+
+def loop(model, tools, prompt):
+    key, token = os.environ["ANTHROPIC_API_KEY"], os.environ["OTHER_TOKEN"]
+    written = "sk-in-the-source-itself-0123456789"
+    messages = [user(f"{prompt} {key} {token}")]
+    messages.append(said(model(messages)))
+    messages.append(user(tool_result("a", f"{written} {key}")))
+    return messages
+
+
+def test_a_key_is_nowhere_on_the_page_of_a_run(monkeypatch):
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-not-a-real-one-0123456789")
+    monkeypatch.setenv("OTHER_TOKEN", "correct horse battery")
+
+    run = record(loop, scripted(reply("Done.")), {}, "go", code=True)
+    shown = step(run)
+    for secret in ("sk-not-a-real", "correct horse", "sk-in-the-source"):
+        assert secret not in str(shown.payload) + shown.page() + repr(shown)
+    assert "go *** ***" in str(shown.payload)
+
+
+def test_functions_classes_and_modules_are_no_values_that_matter():
+    def uses(tool):
+        made = sys.platform and tool(1)
+        return made
+
+    with Follower(uses) as lines:
+        uses(str)
+    assert [each.values for each in lines.steps] == [{}, {"made": "'1'"}, {}]
