@@ -81,7 +81,9 @@ def opened(name, answer):
     return steps, line.strip()
 
 
-@pytest.mark.parametrize(("name", "answer", "line"), BREAKS, ids=lambda each: str(each)[:24])
+@pytest.mark.parametrize(
+    ("name", "answer", "line"), BREAKS, ids=lambda each: getattr(each, "__name__", str(each)[:24])
+)
 def test_it_opens_at_the_line_where_the_promise_broke(name, answer, line):
     steps, opens = opened(name, answer)
     assert opens == line
