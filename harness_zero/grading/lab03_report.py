@@ -106,7 +106,8 @@ def it_names_no_file_and_no_line_of_the_harness(report: Report) -> None:
         got, case = reported(report, error)
         if where := named_place(str(as_text(got)), error):
             why = "that is a place in the harness: the model cannot mend it, and reads it each time"
-            raise Broken("the kind and the words alone", f"also {where}, as in a traceback", why, case)
+            besides = f"also {where}, as in a traceback"
+            raise Broken("the kind and the words alone", besides, why, case)
 
 
 def named_place(text: str, error: Exception) -> str:
