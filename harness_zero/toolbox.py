@@ -85,6 +85,8 @@ def arguments(written: str) -> dict[str, Any]:
         good = written[: error.pos].rstrip(" \t\r\n,")  # Python's versions differ at a last comma
         rest = written[len(good) :].lstrip(" \t\r\n")
         comes = f"comes {brief(rest, 60)}" if rest else "nothing comes"
+        if error.msg.startswith("Unterminated string"):
+            comes += ", and the text ends in the middle of this string"
         raise ValueError(f"the arguments are no JSON: after {good[-60:]!r} {comes}") from None
     if not isinstance(given, dict):
         raise ValueError(f"the arguments are no JSON object but {brief(given)}")

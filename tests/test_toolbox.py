@@ -91,7 +91,7 @@ def test_arguments_are_read_as_they_were_written():
 @pytest.mark.parametrize(
     ("written", "sentence"),
     [
-        ('{"path": "a.txt", "text": "hel', """after '{"path": "a.txt", "text":' comes '"hel'"""),
+        ('{"path": "a.txt", "text": "hel', """comes '"hel', and the text ends in the middle"""),
         ('{"path": "a.txt",}', """after '{"path": "a.txt"' comes ',}'"""),
         ('{"path": "a.txt"', """after '{"path": "a.txt"' nothing comes"""),
         ("", "after '' nothing comes"),

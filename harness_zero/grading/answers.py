@@ -32,6 +32,7 @@ from harness_zero.patience import within
 PATIENCE = 10.0  # seconds a cell
 LARGEST = 50_000_000  # bytes of a notebook
 LEFT_OUT = {"check", "run"}  # the tags of cells that check or play what the others made
+SAVED = "save the notebook (what is checked here is the saved one) and check again"
 LONGEST = 100  # characters of a cell's first line, and of an error's
 MAGIC = re.compile(r"\s*%%(\w+).*\n?")
 
@@ -118,7 +119,7 @@ def held(exercise: Exercise, answer: Any) -> tuple[list[Finding], str]:
 
     with quiet(), whole_modules():
         found = findings(exercise, answer)
-        return found, "\n".join(lines(exercise, found))
+        return found, "\n".join(lines(exercise, found, SAVED))
 
 
 def followed_up(copy: Path, exercise: Exercise, found: list[Finding], answer: Any) -> str:

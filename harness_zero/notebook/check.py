@@ -50,11 +50,14 @@ def check(name: str, answer: Any) -> None:
         raise NotAllKept(f"{tried.title}: no points by the visible checks")
 
 
-def lines(tried: Exercise, found: list[Finding]) -> Iterator[str]:
-    """What became of each promise, and how the exercise stands."""
+AGAIN = "run its cell and check again"
+
+
+def lines(tried: Exercise, found: list[Finding], then: str = AGAIN) -> Iterator[str]:
+    """What became of each promise, and how the exercise stands; what to do about a hole."""
     last = found[-1]
     if last.state == "not done yet":
-        yield f"{tried.title}: not done yet. {unfilled(last.got)}"
+        yield f"{tried.title}: not done yet. {unfilled(last.got, then)}"
         return
     yield from map(told, found)
     kept = sum(each.state == "kept" for each in found)
@@ -67,9 +70,9 @@ def lines(tried: Exercise, found: list[Finding]) -> Iterator[str]:
     yield f"{of_all}{and_more}; mend the broken one and check again."
 
 
-def unfilled(function: str) -> str:
+def unfilled(function: str, then: str = AGAIN) -> str:
     """Where the hole is, and what to do."""
-    return f"Fill the hole in {function}, run its cell and check again."
+    return f"Fill the hole in {function}, {then}."
 
 
 def told(found: Finding) -> str:

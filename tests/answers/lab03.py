@@ -1,7 +1,9 @@
 """Answers to lab 03: right ones of several shapes, and what people get wrong."""
 
+import errno
 from difflib import get_close_matches
 from inspect import signature
+from traceback import format_exc, format_exception_only
 
 from harness_zero.brief import excerpt
 from harness_zero.messages import tool_result
@@ -30,6 +32,10 @@ def report_with_the_tools_name(call, error):
 
 def report_by_the_library(call, error):
     return failed(call, told(error))
+
+
+def report_by_the_last_lines_of_a_traceback(call, error):
+    return tool_result(call["id"], "".join(format_exception_only(error)), is_error=True)
 
 
 def excerpt_by_slices(output, limit):
@@ -127,6 +133,30 @@ def read_or_count(files, path):
     raise FileNotFoundError("\n- ".join(lines))
 
 
+def read_or_number_the_list(files, path):
+    if path in files:
+        return files[path]
+    listed = "; ".join(f"{n}. {name}" for n, name in enumerate([*files][:20], 1))
+    more = f"; {len(files) - 20} more are not listed" if len(files) > 20 else ""
+    raise FileNotFoundError(f"{path} not found; {listed}{more}")
+
+
+def read_or_say_how_many_are_listed(files, path):
+    if path in files:
+        return files[path]
+    listed = ", ".join(f"{name} ({len(files[name])} bytes)" for name in [*files][:20])
+    in_all = f"; {len(files)} files in all" if len(files) > 20 else ""
+    raise FileNotFoundError(f"no {path}. Files (at most 20 listed): {listed}{in_all}")
+
+
+def read_or_raise_as_the_system_does(files, path):
+    if path not in files:
+        names = ", ".join([*files][:20])
+        among = f"{names} (20 of {len(files)})" if len(files) > 20 else names
+        raise FileNotFoundError(errno.ENOENT, f"No such file; there are {among}", path)
+    return files[path]
+
+
 def by_letter():
     return "b", 6
 
@@ -142,10 +172,23 @@ def by_capital_in_a_list():
 
 
 RIGHT = {
-    "report": [report, report_by_hand, report_with_the_tools_name, report_by_the_library],
+    "report": [
+        report,
+        report_by_hand,
+        report_with_the_tools_name,
+        report_by_the_library,
+        report_by_the_last_lines_of_a_traceback,
+    ],
     "excerpt": [excerpt, excerpt_by_slices, excerpt_with_early_sums, excerpt_more_behind],
     "answer_or_report": [answer_in_full, answer_in_one_try, answer_by_hand],
-    "read_file": [read_or_list, read_or_say_near_ones, read_or_count],
+    "read_file": [
+        read_or_list,
+        read_or_say_near_ones,
+        read_or_count,
+        read_or_number_the_list,
+        read_or_say_how_many_are_listed,
+        read_or_raise_as_the_system_does,
+    ],
     "cheap_tea": [by_letter, by_variables, by_capital_in_a_list],
 }
 
@@ -242,8 +285,91 @@ def not_there(names=lambda files: ", ".join(files), kind=FileNotFoundError, aske
     return read
 
 
+def by_its_words(call, tools):
+    """Takes an output that speaks of an error for one."""
+    result = answer_in_full(call, tools)
+    failing = any(word in str(result["content"]) for word in ("exit code 1", "rror"))
+    return {**result, "is_error": True} if failing else result
+
+
+def called_first(call, tools):
+    """Asks what was wrong with the arguments once Python has complained."""
+    if call["name"] not in tools:
+        return answer_in_full(call, tools)
+    function, output = tools[call["name"]], ""
+    try:
+        output = function(**call["input"])
+    except TypeError as error:
+        fault = input_fault(function, call["input"])
+        return failed(call, fault) if fault else report(call, error)
+    except Exception as error:
+        return report(call, error)
+    return tool_result(call["id"], excerpt(str(output), LIMIT))
+
+
+def without_str(call, tools):
+    if call["name"] not in tools or input_fault(tools[call["name"]], call["input"]):
+        return answer_in_full(call, tools)
+    try:
+        output = tools[call["name"]](**call["input"])
+    except Exception as error:
+        return report(call, error)
+    return tool_result(call["id"], excerpt(output, LIMIT))
+
+
+def without_str_in_one_try(call, tools):
+    try:
+        if call["name"] not in tools:
+            raise LookupError(f"there is no {call['name']}, but: {' '.join(tools)}")
+        if fault := input_fault(tools[call["name"]], call["input"]):
+            raise TypeError(fault)
+        return tool_result(call["id"], excerpt(tools[call["name"]](**call["input"]), LIMIT))
+    except Exception as error:
+        return report(call, error)
+
+
+def after_a_restart(*, gone):
+    """An answer in a notebook in which an earlier cell was not run."""
+    space = {"report": report, "excerpt": excerpt, "tool_result": tool_result}
+    space["input_fault"] = input_fault
+    del space[gone]
+    exec(
+        """def answer_or_report(call, tools):
+    try:
+        if call["name"] not in tools:
+            raise LookupError(f"no tool {call['name']!r}; there are {', '.join(tools)}")
+        if fault := input_fault(tools[call["name"]], call["input"]):
+            raise TypeError(fault)
+        output = tools[call["name"]](**call["input"])
+    except Exception as error:
+        return report(call, error)
+    return tool_result(call["id"], excerpt(str(output), 20_000))
+""",
+        space,
+    )
+    return space["answer_or_report"]
+
+
 WRONG = {
     "report": {
+        "the whole traceback": (
+            lambda call, error: tool_result(call["id"], format_exc(), is_error=True),
+            "got:      also lab03_report.py, as in a traceback",
+        ),
+        "the line of the harness": (
+            lambda call, error: tool_result(
+                call["id"],
+                f"{type(error).__name__}: {error}, line {error.__traceback__.tb_lineno}",
+                is_error=True,
+            ),
+            "the kind and the words alone",
+        ),
+        "its first argument": (
+            lambda call, error: tool_result(
+                call["id"], f"{type(error).__name__}: {error.args[0]}", is_error=True
+            ),
+            "a result for TimeoutError(), which has no words",
+        ),
         "no mark": (
             lambda call, error: tool_result(call["id"], f"{type(error).__name__}: {error}"),
             "may take its words for data",
@@ -270,7 +396,7 @@ WRONG = {
         ),
         "by repr": (
             lambda call, error: tool_result(call["id"], repr(error), is_error=True),
-            "as they are",
+            "your line breaks are written as backslash n",
         ),
         "the first line": (
             lambda call, error: tool_result(
@@ -325,11 +451,20 @@ WRONG = {
             lambda output, limit: excerpt_that_says("\n[...]\n")(output, limit),
             "between the ends",
         ),
+        "two halves of an odd limit": (
+            lambda output, limit: (
+                output
+                if len(output) <= limit
+                else f"{output[: limit // 2]}\n[{len(output) - limit} characters cut]\n"
+                f"{output[len(output) - limit // 2 :]}"
+            ),
+            "you keep 12 + 12, so 9,983 are missing",
+        ),
         "the whole length": (
             lambda output, limit: excerpt_that_says(f"\n[{len(output)} characters]\n")(
                 output, limit
             ),
-            "got:      '\\n[1000 characters]\\n'",
+            "got:      '\\n[1000 characters]\\n'; you keep 50 + 50, so 900 are missing",
         ),
         "in the middle of a line": (
             lambda output, limit: excerpt_that_says(f"[... {len(output) - limit // 2 * 2} cut]")(
@@ -369,6 +504,16 @@ WRONG = {
             answering(guard=lambda f, i: input_fault(f, i) and "wrong arguments"),
             "a name that is told can be mended",
         ),
+        "by its words": (by_its_words, "the command ran and said how that went"),
+        "called first": (called_first, "look before"),
+        "without str()": (without_str, "the tool gave back None; a result is text"),
+        "without str(), reported": (without_str_in_one_try, "the tool gave back None"),
+        "no cell of exercise 1": (after_a_restart(gone="report"), "run the cell of exercise 1"),
+        "no cell of exercise 2": (after_a_restart(gone="excerpt"), "run the cell of exercise 2"),
+        "the traceback": (
+            answering(wrong=lambda call, error: failed(call, format_exc())),
+            "a place in the harness",
+        ),
         "drops what is unknown": (mended, "write called with ('ann', 'hi')"),
         "called to see": (only_what_it_takes, "write called with ('ann', '')"),
         "swallows": (
@@ -392,11 +537,11 @@ WRONG = {
         ),
         "whatever length": (
             answering(cut=lambda output, limit: output),
-            "got:      60,000 characters",
+            "got:      60,000 characters: 60,000 of the beginning, 0 of the end, and no line",
         ),
         "the beginning alone": (
             answering(cut=lambda output, limit: output[:limit]),
-            "got:      20,000 characters",
+            "got:      20,000 characters: 20,000 of the beginning, 0 of the end, and no line",
         ),
         "the output as it is": (
             lambda call, tools: (
@@ -442,6 +587,28 @@ WRONG = {
                 names=lambda files: f"{len(files)}: " + ", ".join([*files][: 10 if files else 0])
             ),
             "10 named",
+        ),
+        "none more": (
+            not_there(
+                names=lambda files: (
+                    ", ".join([*files][:20]) + f", and {len(files) - 20} more" * (len(files) > 19)
+                )
+            ),
+            "yours says '0 more'",
+        ),
+        "fewer than none": (
+            not_there(
+                names=lambda files: f"{', '.join([*files][:20])}; {len(files) - 20} left out"
+            ),
+            "nothing is missing",
+        ),
+        "one too many": (
+            not_there(
+                names=lambda files: (
+                    f"{', '.join([*files][:20])}, {len(files) - 19} more of {len(files)}"
+                )
+            ),
+            "yours says '481 more'",
         ),
         "the nearest instead": (
             lambda files, path: files[next(iter(get_close_matches(path, files, 1, 0)))],
