@@ -33,3 +33,8 @@ def excerpt(text: str, limit: int) -> str:
 def gap(characters: int) -> str:
     """The line that stands where so many characters were cut."""
     return f"\n[... {characters:,} characters cut ...]\n"
+
+
+def plural(count: int, noun: str, many: str = "") -> str:
+    """A count and its noun: 1 round, 2 rounds, 3 replies."""
+    return f"{count} {noun if count == 1 else many or f'{noun}s'}"

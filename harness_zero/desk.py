@@ -61,6 +61,7 @@ class Desk:
             used.append(self)
         self.done: list[str] = []
         self.label: str | None = None  # how the last turn ended, if the loop tells
+        self.form = ""  # in which the last turn came back
         self.sent: list[list[Message]] = []
         self.replies: list[Reply] = []
         self.given_back: list[Message] | None = None
@@ -104,9 +105,9 @@ class Desk:
         given = play(self.model, self.tools, "go", **limits)
         if self.misused:
             raise self.misused
-        messages, self.label = (
-            given if isinstance(given, tuple) and len(given) == 2 else (given, None)
-        )
+        paired = isinstance(given, tuple) and len(given) == 2
+        messages, self.label = given if paired else (given, None)
+        self.form = "a pair (messages, label)" if paired else "the messages alone"
         if fault := list_fault(messages):
             raise Broken("the list of messages back", fault, "whoever called the loop reads it")
         self.given_back = messages
@@ -122,10 +123,18 @@ class Desk:
         return [*self.sent[-1], *([said(self.replies[-1])] if answered else [])]
 
 
+NOTHING = "nothing: None. Is there a return?"
+
+
+def instead(given: Any, longest: int = 120) -> str:
+    """What came back instead; where nothing did, what may be missing."""
+    return NOTHING if given is None else brief(given, longest)
+
+
 def list_fault(given: Any) -> str | None:
     """Why this is no list of messages, in words; None if it is one."""
     if given is None:
-        return "nothing: None. Is there a return?"
+        return NOTHING
     if not isinstance(given, list):
         return f"no list but {type(given).__name__}: {brief(given)}"
     for at, message in enumerate(given):
@@ -139,6 +148,16 @@ def message_fault(given: Any) -> str | None:
     if fault := shape_fault(given):
         return fault
     return next((fault for each in tool_results(given) if (fault := result_fault(each))), None)
+
+
+def no_message_of_the_user(given: Any) -> str | None:
+    """What came in the place of a message of the user; None if it is one."""
+    if given is None:
+        return NOTHING
+    if isinstance(given, list):
+        return f"a list: {brief(given)}"
+    fault = message_fault(given) or ("has the role assistant" if given["role"] != "user" else "")
+    return f"something that {fault}" if fault else None
 
 
 def result_fault(result: Block) -> str | None:
@@ -191,6 +210,8 @@ def kinds(messages: list[Message]) -> list[str]:
 
 def kind(message: Message) -> str:
     """A message's role and what is in it: user [tool_result a, tool_result b]."""
+    if not blocks(message):
+        return f"a message without content ({message.get('role', 'no role')})"
     inside = [
         f"{b['type']} {b.get('tool_use_id') or b.get('id') or ''}".strip() for b in blocks(message)
     ]

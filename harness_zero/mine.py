@@ -218,17 +218,19 @@ def mend(what: str) -> str:
 
 
 def keep_earlier(path: Path, module: str) -> str:
-    """Keep what stood there before, if it was something else; say where it is now."""
+    """Keep what stood there before, if it was something else, once; say where it is now."""
     if not path.exists() or path.read_bytes() == module.encode():
         return ""
     (path.parent / EARLIER).mkdir(exist_ok=True)
+    there = path.read_bytes()
     for number in count(1):
         beside = path.parent / EARLIER / f"{path.stem}-{number}.py"
         try:
             with beside.open("xb") as file:
-                file.write(path.read_bytes())
+                file.write(there)
         except FileExistsError:
-            continue
+            if not beside.is_file() or beside.read_bytes() != there:
+                continue
         return f" What stood there before is kept in {PACKAGE}/{EARLIER}/{beside.name}."
     raise AssertionError
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from harness_zero.brief import brief
+from harness_zero.brief import brief, plural
 from harness_zero.desk import (
     Broken,
     Desk,
@@ -22,7 +22,17 @@ from harness_zero.desk import (
     results_in,
     surplus,
 )
-from harness_zero.messages import blocks, reply, request_fault, tool_results, tool_use, words
+from harness_zero.messages import (
+    Message,
+    array_fault,
+    blocks,
+    repeated,
+    reply,
+    request_fault,
+    tool_results,
+    tool_use,
+    words,
+)
 
 Promise = Callable[[Play], None]
 
@@ -57,7 +67,7 @@ def a_reply_that_asks_for_nothing_ends_the_run(play: Play) -> None:
     if said != ["user", "assistant"] or words(messages[-1]) != "42":
         raise Broken(
             "a prompt and the reply to it",
-            f"{len(messages)} messages: {', '.join(said)}",
+            f"{plural(len(messages), 'message')}: {', '.join(said)}",
             "a reply without a tool call is the answer; the loop keeps it and ends",
         )
 
@@ -67,7 +77,7 @@ def a_reply_without_a_call_ends_the_run_whatever_its_stop_reason(play: Play) -> 
     """The stop is structural: it goes by what the reply asks for."""
     messages = Desk(reply("4", stop_reason="max_tokens")).play(play)
     if len(messages) != 2 or words(messages[-1]) != "4":
-        got = f"{len(messages)} messages: {', '.join(kinds(messages))}"
+        got = f"{plural(len(messages), 'message')}: {', '.join(kinds(messages))}"
         why = "a reply that asks for nothing leaves nothing to do, however it ended"
         raise Broken("a prompt and the reply to it", got, why)
 
@@ -97,7 +107,7 @@ def the_model_is_sent_all_that_was_said(play: Play) -> None:
             which = f"request {at + 1}" if at < len(desk.sent) else "the array at the end"
             raise Broken(
                 f"{which} to hold all {len(so_far)} messages so far, as they were said",
-                f"{len(request)} messages: {', '.join(kinds(request))}",
+                f"{plural(len(request), 'message')}: {', '.join(kinds(request))}",
                 "a model remembers nothing: what is not in the array did not happen",
             )
 
@@ -112,7 +122,7 @@ def all_calls_of_a_reply_are_answered_in_one_message_in_call_order(play: Play) -
     if answered != ["b", "c", "a"] or messages[2]["role"] != "user" or len(messages) != 4:
         raise Broken(
             "one message of the user with the results of b, c, a",
-            f"{len(messages)} messages: {', '.join(kinds(messages))}",
+            f"{plural(len(messages), 'message')}: {', '.join(kinds(messages))}",
             "every call of a reply is answered at once, together, in the order of the calls",
         )
     if results != blocks(messages[2]):
@@ -210,12 +220,36 @@ def every_array_that_is_sent_could_be_sent_to_the_api(play: Play) -> None:
 
 @since(2)
 def the_model_speaks_as_often_as_the_limit_says_at_most(play: Play) -> None:
-    """A limit counts replies."""
-    desk = Desk(*[asking(str(n)) for n in range(9)], reply("done"))
-    desk.play(play, max_rounds=3)
-    if len(desk.sent) != 3:
-        why = "a limit that is off by one is a limit nobody can reckon with"
-        raise Broken("3 replies under max_rounds=3", f"{len(desk.sent)} replies", why)
+    """A limit counts replies, however many calls are in each."""
+    for calls in (1, 3):
+        ids = [[f"call_{n}{'abc'[at]}" for at in range(calls)] for n in range(9)]
+        desk = Desk(*[asking(*each) for each in ids], reply("done"))
+        messages = desk.play(play, max_rounds=3)
+        if (replies := len(desk.sent)) != 3:
+            expected = f"3 replies under max_rounds=3, where each asks for {plural(calls, 'call')}"
+            got = plural(replies, "reply", "replies")
+            if twice := answered_twice(messages):
+                got = f"{got}; {twice} is answered twice"
+            elif replies > len(ids):
+                got = f"{got}, all that there were: the limit never held"
+            raise Broken(expected, got, why_miscounted(twice, replies > len(ids), calls))
+
+
+def answered_twice(messages: list[Message]) -> str | None:
+    """The first call that has two results; None if there is none."""
+    results = [result for message in messages for result in tool_results(message)]
+    return repeated([result["tool_use_id"] for result in results])
+
+
+def why_miscounted(twice: str | None, for_ever: bool, calls: int) -> str:
+    """What may be wrong with a limit that did not hold after so many replies."""
+    if twice:
+        return "the loop went on after closing; a brake that has held ends the run"
+    if for_ever:
+        return "does the count grow with each reply, and is each brake enough by itself?"
+    if calls > 1:
+        return "a limit counts replies, not calls"
+    return "a limit that is off by one is a limit nobody can reckon with"
 
 
 @since(2)
@@ -226,9 +260,10 @@ def no_tool_runs_whose_result_nobody_reads(play: Play) -> None:
         desk.play(play, max_rounds=limit)
         unread = [what for what in desk.done if f"noted {what}" not in str(desk.sent)]
         if unread or len(desk.done) != limit - 1:
+            nobody = f"; nobody read what came of {', '.join(unread)}" if unread else ""
             raise Broken(
-                f"{limit - 1} calls run under max_rounds={limit}, each one's result sent",
-                f"{len(desk.done)} calls run, nobody read the results of {unread}",
+                f"{plural(limit - 1, 'call')} run under max_rounds={limit}, each one's result sent",
+                f"{plural(len(desk.done), 'call')} run{nobody}",
                 "a tool has effects; an effect that the model never hears of is worse than none",
             )
 
@@ -250,18 +285,63 @@ def a_brake_holds_before_the_tools_run_and_leaves_an_array_that_can_go_on(play: 
         messages = desk.play(play, **limits)
         if desk.done:
             held = f"under {limits}, where a reply costs $1 and takes 60 s by the clock given"
-            got = f"made {', '.join(desk.done)}; {len(desk.sent)} replies"
+            replies = plural(len(desk.sent), "reply", "replies")
+            got = f"made {', '.join(desk.done)}; {replies}"
             why = "a brake that holds after the tools have run holds too late"
             raise Broken(f"no call made {held}", got, why)
-        if fault := request_fault(messages):
-            why = "the user wants to go on tomorrow"
-            raise Broken(f"an array that can be sent, after {limits}", fault, why)
-        told = results_in(messages[-1:], 0)
-        if len(told) != 2 or not all(
-            str(each).startswith("not executed") for each in told.values()
-        ):
-            why = "the model must not guess that a call was made"
-            raise Broken(f"both calls answered 'not executed', after {limits}", str(told), why)
+        left_closed(messages, str(limits))
+
+
+def left_closed(messages: list[Message], held: str) -> list[str]:
+    """What the two calls of the last reply are told, in an array that ends with it and can go on.
+
+    Broken says what else a brake left.
+    """
+    last = kinds(messages)[-1]
+    if fault := array_fault(messages):
+        why = "the user wants to go on tomorrow, and the API refuses an array with a hole"
+        got = f"{fault}; the last message is {last}"
+        raise Broken(f"an array that can be sent, after {held}", got, why)
+    expected = f"both calls answered 'not executed' in the last message, after {held}"
+    if len(messages) > 1 and tool_results(messages[-2]) and not tool_results(messages[-1]):
+        why = "the results say all that there is to say, and nobody else has spoken"
+        raise Broken(expected, f"a further message after the results: {last}", why)
+    told = [str(as_text(result)) for result in tool_results(messages[-1])]
+    if len(told) != 2 or not all(each.startswith("not executed") for each in told):
+        got = brief(told, 120) if told else f"no result: the last message is {last}"
+        raise Broken(expected, got, "the model must not guess that a call was made")
+    return told
+
+
+@since(2)
+def no_call_is_left_unanswered_whatever_the_stop_reason_says(play: Play) -> None:
+    """A reply that was cut off or refused may hold a call as well."""
+    for reason in ("max_tokens", "refusal", "end_turn", "tea_time"):
+        messages = Desk(asking("a", "b", stop_reason=reason), reply("done")).play(play)
+        if fault := array_fault(messages):
+            expected = f"an array that can be sent, after calls in a reply that ended with {reason}"
+            why = "a call is in the array by then; however its reply ended, it needs a result"
+            raise Broken(expected, fault, why)
+
+
+@since(2)
+def every_way_out_gives_back_the_same_form(play: Play) -> None:
+    """The messages alone, or a pair; not one after an answer and the other at a brake."""
+    one_form(play, {"max_rounds": 1}, {"cap_usd": 0.5}, {"seconds": 30})
+
+
+def one_form(play: Play, *brakes: dict[str, float]) -> None:
+    """What comes back after an answer has the form of what comes back under these limits."""
+    desk = Desk(reply("42"))
+    desk.play(play)
+    for limits in brakes:
+        braked = Desk(asking("a", cost=1.0), reply("done"))
+        braked.play(play, **limits)
+        if braked.form != desk.form:
+            expected = "one form from every way out, be it the messages alone or a pair"
+            got = f"{desk.form} after an answer, {braked.form} under {limits}"
+            why = "whoever called the loop takes it apart, and cannot know which way out it was"
+            raise Broken(expected, got, why)
 
 
 @since(2)
@@ -275,8 +355,9 @@ def a_cap_is_passed_by_one_call_at_most(play: Play) -> None:
             spent = sum(reply["cost_usd"] for reply in desk.replies)
             prices = ", ".join(f"${usd:g}" for usd in costs)
             raise Broken(
-                f"{speaks} replies under cap_usd=1.0, where replies cost {prices}, ...",
-                f"{len(desk.sent)} replies, ${spent:g} spent",
+                f"{plural(speaks, 'reply', 'replies')} under cap_usd=1.0,"
+                f" where replies cost {prices}, ...",
+                f"{plural(len(desk.sent), 'reply', 'replies')}, ${spent:g} spent",
                 "a price is known after the call, so one call may pass the cap; no more are made",
             )
 
@@ -372,5 +453,5 @@ def an_empty_reply_is_never_a_success_and_never_sent_back(play: Play) -> None:
     desk = Desk(asking("a"), reply())
     messages = desk.play(play)
     if desk.label != "empty_reply" or len(messages) != 3:
-        got = f"{desk.label} with {len(messages)} messages"
+        got = f"{desk.label} with {plural(len(messages), 'message')}"
         raise Broken("empty_reply with 3 messages", got, "the API refuses an empty message")

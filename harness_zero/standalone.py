@@ -103,11 +103,16 @@ def sources(cell: str, body: list[ast.stmt]) -> list[str]:
             found.append(ast.get_source_segment(cell, statement) or "")
         else:
             start = first_line(statement)
-            while start - 1 > end and lines[start - 2].startswith("#"):
+            while start - 1 > end and is_comment(lines[start - 2]):
                 start -= 1
             found.append("\n".join(lines[start - 1 : statement.end_lineno]))
         end = statement.end_lineno or end
     return found
+
+
+def is_comment(line: str) -> bool:
+    """Whether a line is a comment, and no cell's magic that has become one."""
+    return line.startswith("#") and not line.startswith("#%%")
 
 
 def first_line(statement: ast.stmt) -> int:

@@ -11,6 +11,7 @@ from typing import Any
 from rich.console import Console
 
 from harness_zero.assembly import COST_CAP, USUAL, assemble, of_messages
+from harness_zero.brief import plural
 from harness_zero.containment import contained
 from harness_zero.faults import SetupFault
 from harness_zero.flight.personas import fixer
@@ -28,7 +29,7 @@ from harness_zero.runner import sandboxed
 from harness_zero.stages import stage
 from harness_zero.tools import schemas
 from harness_zero.view import plain
-from harness_zero.watch import Tools, Watch, counted, plural
+from harness_zero.watch import Tools, Watch, counted
 from harness_zero.workspace import workspace
 
 Loop = Callable[..., Any]  # (model, tools, prompt): whatever a stage or the library gives back

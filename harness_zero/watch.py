@@ -13,7 +13,7 @@ from functools import wraps
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from harness_zero.brief import brief
+from harness_zero.brief import brief, plural
 from harness_zero.containment import contained
 from harness_zero.faults import SetupFault, hole, place
 from harness_zero.loop import ModelFailed
@@ -285,11 +285,6 @@ def ended(given: Any) -> str:
 def counted(observed: Watch) -> str:
     """How many rounds and calls a run took, in words."""
     return f"{plural(observed.rounds, 'round')}, {plural(observed.calls, 'tool call')}"
-
-
-def plural(count: int, noun: str) -> str:
-    """A count and its noun: 1 round, 2 rounds."""
-    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def as_asked(call: Block) -> str:

@@ -109,7 +109,7 @@ def test_an_answer_that_breaks_a_promise_is_told_what_was_expected(checked):
             "        expected: 8",
             "        got:      4",
             "        why:      twice four is eight",
-            "Twice: 0 of 2 promises kept (1 not tried yet); mend the broken one and check again.",
+            "Twice: 0 of 2 promises kept (1 not tried yet); mend what is broken and check again.",
             "",
             *PASSES[4:7],
             "1 of 2 exercises pass, 4 of 7 points by visible checks.",

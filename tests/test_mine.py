@@ -179,6 +179,22 @@ def test_another_answer_takes_the_place_of_the_first_and_the_first_is_kept(copy)
     assert (copy / "my_harness/earlier/act-1.py").read_text() == first
 
 
+def test_what_is_kept_already_is_not_kept_twice(copy):
+    other = ACT.replace("answer(call", "answer( call")
+    for source in (ACT, other, ACT, other, ACT):
+        said = taken(copy, "act", source)
+    assert said.endswith("my_harness/earlier/act-2.py.")
+    kept = sorted(path.name for path in (copy / "my_harness/earlier").iterdir())
+    assert kept == ["act-1.py", "act-2.py"]
+
+
+def test_the_magic_of_the_cell_does_not_go_along(copy):
+    above = "# mine\n#%%my_harness act\n# and this\n"
+    taken(copy, "act", above + ACT)
+    piece = (copy / "my_harness/act.py").read_text()
+    assert "%%" not in piece and "# and this\ndef act(" in piece
+
+
 def test_the_same_answer_again_moves_nothing(copy):
     taken(copy, "act")
     assert taken(copy, "act") == "my_harness/act.py is yours, as it was."

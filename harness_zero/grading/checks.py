@@ -26,6 +26,7 @@ from harness_zero.patience import StillRunning, within
 from harness_zero.watch import Recording
 
 PATIENCE = 1.5  # seconds; a slip that loops for ever is explained within two
+PARTS_OF_A_CALL = [("id",), ("name",), ("input",)]
 MANY = 5  # rounds after which a run that is not at its end is slow, and not lost
 
 
@@ -181,6 +182,8 @@ def explained(error: BaseException, answer: Any) -> str:
     """Why an exception came, or why it matters."""
     if isinstance(error, RuntimeError) and "running event loop" in told_by(str, error):
         return "a notebook itself runs in an event loop, and a thread has only one; use threads"
+    if isinstance(error, KeyError) and error.args[:1] in PARTS_OF_A_CALL:
+        return f"not every block of a reply is a call: words have no {error.args[0]!r}"
     return hint(answer, error) or blame(error)
 
 

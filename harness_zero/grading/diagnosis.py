@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from harness_zero.brief import brief
-from harness_zero.desk import Broken
+from harness_zero.desk import Broken, instead
 from harness_zero.messages import said, tool_results, tool_uses
 from harness_zero.watch import Recording
 
@@ -45,7 +44,7 @@ class Case:
             if not is_diagnosis(got := read(diagnose()), self.choices, last):
                 expected = f"a letter of {', '.join(self.choices)} and a number from 0 to {last}"
                 why = 'a diagnosis looks like this: return "x", 7'
-                raise Broken(expected, brief(got, 120), why)
+                raise Broken(expected, instead(got), why)
 
         def the_promise_is_the_one_that_broke(diagnose: Diagnose) -> None:
             letter, _ = read(diagnose())

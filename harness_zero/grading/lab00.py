@@ -11,6 +11,7 @@ from harness_zero.desk import (
     as_blocks,
     as_text,
     asking,
+    instead,
     kinds,
     list_fault,
     message_fault,
@@ -122,7 +123,7 @@ def answered(answer: Answer, call: Block, tools: dict[str, Callable]) -> Block:
     got = answer(call, tools)
     if not isinstance(got, dict) or got.get("type") != "tool_result":
         why = "a call is answered by a block, and the block goes into a message later"
-        raise Broken("a tool_result block", brief(got, 120), why)
+        raise Broken("a tool_result block", instead(got), why)
     if fault := result_fault(got):
         why = "a result holds text, or a list of blocks which each have a type"
         raise Broken("a tool_result block", f"one that {fault}", why)

@@ -7,7 +7,16 @@ from threading import Barrier, BrokenBarrierError, Event
 
 from harness_zero import promises
 from harness_zero.brief import brief
-from harness_zero.desk import Broken, Desk, Play, as_text, asking, kinds, message_fault, note
+from harness_zero.desk import (
+    Broken,
+    Desk,
+    Play,
+    as_text,
+    asking,
+    kinds,
+    no_message_of_the_user,
+    note,
+)
 from harness_zero.grading.diagnosis import (
     Case,
     every_call_is_answered_in_the_next_message,
@@ -73,11 +82,10 @@ def for_act(promise: Callable[[Play], None]) -> Callable[[Act], None]:
 def message_of(act: Act, asked: Reply, tools: dict[str, Callable]) -> Message:
     """What the learner's act step gives back, once it is a message of the user at all."""
     got = act(asked, tools)
-    fault = message_fault(got) or ("has the role assistant" if got["role"] != "user" else "")
-    if fault:
+    if fault := no_message_of_the_user(got):
         raise Broken(
             'a message: {"role": "user", "content": [...]}',
-            f"something that {fault}",
+            fault,
             "results travel to the model as a message, and only a message can be appended",
         )
     return got

@@ -5,8 +5,18 @@ from collections.abc import Callable
 from copy import deepcopy
 
 from harness_zero import promises
-from harness_zero.brief import brief
-from harness_zero.desk import Broken, Desk, Play, as_text, asking, kinds, message_fault, note
+from harness_zero.brief import brief, plural
+from harness_zero.desk import (
+    Broken,
+    Desk,
+    Play,
+    as_text,
+    asking,
+    instead,
+    kinds,
+    no_message_of_the_user,
+    note,
+)
 from harness_zero.grading.diagnosis import (
     Case,
     every_call_is_answered_in_the_next_message,
@@ -20,7 +30,6 @@ from harness_zero.messages import (
     not_executed,
     pairing_fault,
     reply,
-    request_fault,
     said,
     tool_result,
     tool_results,
@@ -72,11 +81,10 @@ HELD = (  # replies that a brake may meet, and why it holds
 def closing(close: CloseCalls, spoken: Reply, why: str) -> tuple[Message, list[Message]]:
     """The message that the learner's function makes, and the array in which it would stand."""
     got = close(deepcopy(spoken), why)
-    fault = message_fault(got) or ("has the role assistant" if got["role"] != "user" else "")
-    if fault:
+    if fault := no_message_of_the_user(got):
         raise Broken(
             'a message: {"role": "user", "content": [...]}',
-            f"something that {fault}",
+            fault,
             "results travel to the model as a message, also those of calls that were not made",
         )
     return got, [user("go"), said(spoken), got]
@@ -95,8 +103,18 @@ def every_call_of_the_reply_is_answered_in_order(close: CloseCalls) -> None:
         if fault := pairing_fault(said(spoken), got):
             ids = ", ".join(call["id"] for call in tool_uses(spoken))
             found = f"{kinds([got])[0]}; {fault}"
-            because = "a call without a result makes the next request invalid"
+            because = misplaced(got, spoken)
             raise Broken(f"the results of {ids}, in that order", found, because, array)
+
+
+def misplaced(got: Message, spoken: Reply) -> str:
+    """Why it matters what is wrong with these results."""
+    answered = sorted(result["tool_use_id"] for result in tool_results(got))
+    if answered != sorted(call["id"] for call in tool_uses(spoken)):
+        return "each call needs one result, or the next request is invalid"
+    if blocks(got)[: len(answered)] != tool_results(got):
+        return "the API wants results first and words after them, if there are any"
+    return "in the order of the calls, the same run gives the same array"
 
 
 def each_result_says_that_its_call_was_not_executed_and_why(close: CloseCalls) -> None:
@@ -170,19 +188,17 @@ def what_the_last_reply_asks_for_is_answered_not_executed(play: Play) -> None:
     """So the array that is left can go on."""
     for limit in (1, 3):
         desk = Desk(*[asking(f"{n}a", f"{n}b") for n in range(9)])
-        left_closed(desk.play(play, max_rounds=limit), f"max_rounds={limit}")
+        told_why(desk.play(play, max_rounds=limit), f"max_rounds={limit}")
 
 
-def left_closed(messages: list[Message], held: str) -> None:
-    """The array can be sent, and says of the last reply's calls that they were not made."""
-    if fault := request_fault(messages):
-        got = f"{fault}; the last message is {kinds(messages)[-1]}"
-        why = "the user wants to go on tomorrow, and the API refuses an array with a hole"
-        raise Broken(f"an array that can be sent, once {held} holds", got, why)
-    told = [str(as_text(each)) for last in messages[-1:] for each in tool_results(last)]
-    if len(told) != 2 or not all(each.startswith("not executed") for each in told):
-        why = "what a brake keeps from being made is told to be not executed"
-        raise Broken("both calls answered 'not executed'", brief(told, 120), why)
+def both_ways_out_give_back_the_same_form(play: Play) -> None:
+    """The messages alone, or a pair, whether it was an answer or the limit."""
+    promises.one_form(play, {"max_rounds": 1})
+
+
+def told_why(messages: list[Message], held: str) -> None:
+    """The array can go on, and says of the last reply's calls that they were not made, and why."""
+    told = promises.left_closed(messages, held)
     if any(each.removeprefix("not executed").strip(": ") in ("", "None") for each in told):
         why = "whoever reads the run wants to know what held"
         raise Broken("a reason behind 'not executed: '", brief(told, 120), why)
@@ -198,21 +214,41 @@ def a_clock_may_begin_anywhere(play: Play) -> None:
     if last_words(messages) != "done":
         expected = "the answer at the end, under seconds=150 and a clock that stands still at 5000"
         why = "only differences count: how much later it is than when the run began"
-        raise Broken(expected, f"{len(desk.sent)} replies; {kinds(messages)[-1]}", why)
+        got = f"{plural(len(desk.sent), 'reply', 'replies')}; {kinds(messages)[-1]}"
+        raise Broken(expected, got, why)
 
 
 def the_deadline_goes_by_the_clock_that_was_given(play: Play) -> None:
     """An hour passes at once, or not at all: a test does not wait."""
-    desk = Desk(*[asking(str(n)) for n in range(8)], reply("done"))
+    for began, later, due in ((7.0, 60.0, 3), (7.75, 59.9, 4), (7.25, 59.9, 4)):
+        desk = Desk(*[asking(str(n)) for n in range(8)], reply("done"))
+        asked: list[int] = []  # after how many replies
 
-    def clock() -> float:
-        return 7 + 60.0 * len(desk.sent)
+        def clock(desk=desk, asked=asked, began=began, later=later) -> float:
+            asked.append(len(desk.sent))
+            return began + later * len(desk.sent)
 
-    desk.play(lambda *parts, **_: play(*parts, seconds=180, clock=clock))
-    if len(desk.sent) != 3:
-        expected = "3 replies under seconds=180, by a clock that shows 60 more after each reply"
-        why = "the time is up as soon as that many seconds passed by the clock that was given"
-        raise Broken(expected, f"{len(desk.sent)} replies", why)
+        desk.play(lambda *parts, clock=clock, **_: play(*parts, seconds=180, clock=clock))
+        if (replies := len(desk.sent)) != due:
+            shows = f"by a clock at {began:g} that shows {later:g} more after each reply"
+            got = plural(replies, "reply", "replies")
+            why = late(asked, replies, due)
+            raise Broken(f"{due} replies under seconds=180, {shows}", got, why)
+
+
+def late(asked: list[int], replies: int, due: int) -> str:
+    """Why a deadline held after so many replies; by when its clock was asked."""
+    if not asked:
+        return "the clock that was given was never asked; a test of a deadline holds one of its own"
+    if asked[0] > 0:
+        return "the run begins before the model first speaks; that reply takes time as well"
+    if max(asked) == 0:
+        return "the clock was asked at the beginning alone, so no time ever passes"
+    if max(asked) < replies:
+        return "the clock was asked before the reply; while the model speaks, time passes"
+    if due == 4:
+        return "a clock shows parts of a second too, and they are not rounded away"
+    return "the time is up as soon as that many seconds passed since the run began"
 
 
 def an_answer_counts_however_late_it_comes(play: Play) -> None:
@@ -220,7 +256,7 @@ def an_answer_counts_however_late_it_comes(play: Play) -> None:
     for limits in ({"seconds": 30}, {"cap_usd": 0.5}):
         messages = Desk(reply("done", cost=0.5)).play(play, **limits)
         if len(messages) != 2 or last_words(messages) != "done":
-            got = f"{len(messages)} messages: {', '.join(kinds(messages))}"
+            got = f"{plural(len(messages), 'message')}: {', '.join(kinds(messages))}"
             why = "it is there and paid for; a brake has no call to hold"
             raise Broken(f"the prompt and the answer, under {limits}", got, why)
 
@@ -229,14 +265,15 @@ def each_brake_says_why_it_holds(play: Play) -> None:
     """Rounds, money and time, each in a later round."""
     for limits in ({"max_rounds": 2}, {"cap_usd": 1.0}, {"seconds": 90}):
         desk = Desk(*[asking(f"{n}a", f"{n}b", cost=0.5) for n in range(3)], reply("done"))
-        left_closed(desk.play(play, **limits), f"{limits}")
+        told_why(desk.play(play, **limits), f"{limits}")
 
 
 def nobody_sets_a_limit_and_there_is_one(play: Play) -> None:
     """Twenty rounds."""
     if (got := speaks(play, 0.0)) != 20:
         why = "a brake that has to be asked for is not there on the day it is needed"
-        raise Broken("20 replies where no limit is set", f"{got} replies", why)
+        found = plural(got, "reply", "replies")
+        raise Broken("20 replies where no limit is set", found, why)
 
 
 def nobody_sets_a_limit_and_there_are_limits(play: Play) -> None:
@@ -249,7 +286,7 @@ def nobody_sets_a_limit_and_there_are_limits(play: Play) -> None:
     for held, (due, counted) in usual.items():
         if (got := counted()) != due:
             why = "a brake that has to be asked for is not there on the day it is needed"
-            raise Broken(f"{due} replies: {held}", f"{got} replies", why)
+            raise Broken(f"{due} replies: {held}", plural(got, "reply", "replies"), why)
 
 
 def speaks(play: Play, cost: float, on_a_clock: bool = False) -> int:
@@ -342,7 +379,8 @@ def it_is_a_whole_number(affordable: Affordable) -> None:
     """max_tokens counts tokens."""
     for moment in calls_to_come():
         if type(got := affordable(*moment)) is not int:
-            raise Broken(f"an int from {shown(moment)}", brief(got), "the API takes no half tokens")
+            why = "the API takes no half tokens"
+            raise Broken(f"an int from {shown(moment)}", instead(got), why)
 
 
 def at_its_longest_the_call_does_not_pass_what_is_left(affordable: Affordable) -> None:
@@ -352,6 +390,8 @@ def at_its_longest_the_call_does_not_pass_what_is_left(affordable: Affordable) -
         if (price := worst(got, *moment[1:])) > moment[0] + 1e-9:
             expected = f"at most ${moment[0]:g} for a call with max_tokens={shown(moment)}"
             why = "what is read has its price too, and both prices are for a million tokens"
+            if worst(got - 1, *moment[1:]) <= moment[0] + 1e-9:
+                why = "rounded up: one token more than there is money for"
             raise Broken(expected, f"max_tokens={brief(got)}, up to ${price:g}", why)
 
 
@@ -416,6 +456,8 @@ RUN_WITH_LIMIT = Exercise(
         promises.no_tool_runs_whose_result_nobody_reads,
         an_answer_in_the_last_round_is_an_answer,
         what_the_last_reply_asks_for_is_answered_not_executed,
+        promises.no_call_is_left_unanswered_whatever_the_stop_reason_says,
+        both_ways_out_give_back_the_same_form,
         nobody_sets_a_limit_and_there_is_one,
     ),
 )
@@ -433,8 +475,9 @@ RUN_WITH_BRAKES = Exercise(
     promises=(
         a_clock_may_begin_anywhere,
         *of_stage(1),
-        *of_stage(2),
+        promises.the_model_speaks_as_often_as_the_limit_says_at_most,
         the_deadline_goes_by_the_clock_that_was_given,
+        *of_stage(2)[1:],  # from the second on: by then it is not the clock that is amiss
         an_answer_counts_however_late_it_comes,
         each_brake_says_why_it_holds,
         nobody_sets_a_limit_and_there_are_limits,

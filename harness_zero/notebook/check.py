@@ -67,7 +67,7 @@ def lines(tried: Exercise, found: list[Finding], then: str = AGAIN) -> Iterator[
         return
     rest = untried(tried, found)
     and_more = f" ({rest} not tried yet)" if rest else ""
-    yield f"{of_all}{and_more}; mend the broken one and check again."
+    yield f"{of_all}{and_more}; mend what is broken and check again."
 
 
 def unfilled(function: str, then: str = AGAIN) -> str:

@@ -7,10 +7,10 @@ from html import escape
 from itertools import groupby
 from typing import Any
 
+from harness_zero.brief import plural
 from harness_zero.notebook.faces import Shown, coloured, fold
 from harness_zero.notebook.source import APART, Code, NoSource, source
 from harness_zero.stages import NAMES, stage
-from harness_zero.watch import plural
 
 Line = tuple[str, str, str]  # what became of it: "+", "-" or " "; its text; its page
 CONTEXT = 3  # unchanged lines that stay around a change

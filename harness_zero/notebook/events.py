@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
+from harness_zero.brief import plural
 from harness_zero.faults import SetupFault
 from harness_zero.messages import (
     Block,
@@ -20,7 +21,7 @@ from harness_zero.messages import (
 )
 from harness_zero.notebook.faces import Shown, fold, spelled_out
 from harness_zero.notebook.lines import one_line
-from harness_zero.watch import as_call, clipped, plural
+from harness_zero.watch import as_call, clipped
 
 FIRST, LAST = 6, 3  # rounds of a long turn that are shown; those between are folded
 

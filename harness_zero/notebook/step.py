@@ -10,6 +10,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from harness_zero.brief import plural
 from harness_zero.messages import Block, text
 from harness_zero.notebook.account import account
 from harness_zero.notebook.code import asked
@@ -17,10 +18,11 @@ from harness_zero.notebook.faces import fold
 from harness_zero.notebook.lines import block_line, one_line
 from harness_zero.notebook.payload import payload
 from harness_zero.notebook.written import code_lines, code_page
-from harness_zero.watch import as_call, clipped, plural, printable
+from harness_zero.watch import as_call, calls, clipped, printable
 
 STATIC = Path(__file__).parent / "static"
 LINES, ROWS = 20, 40  # blocks that the text face and the HTML face show at most
+FEW = 4  # of them that the text face shows of a run that is folded
 WIDE, FOLDED = 72, 1_000  # characters of a block in its line, and behind its fold
 CELL = 'style="text-align:left;vertical-align:top"'  # JupyterLab sets tables to the right
 
@@ -50,11 +52,12 @@ class Steps:
 
     def __repr__(self) -> str:
         """The run as text: how it went, a line a block, what it cost."""
-        shown = middle_out(list(rows(self.payload)), LINES)
+        shown = middle_out(list(rows(self.payload)), FEW if self.folded else LINES)
         lines = [each if isinstance(each, str) else each.line() for each in shown]
         closing = [*account_lines(self.payload)]
         closing += code_lines(self.payload) if "code" in self.payload else []
-        return "\n".join([summary(self.payload), *lines, *map(clipped, closing)])
+        opening = [f"{self.folded}:"] if self.folded else []
+        return "\n".join([*opening, summary(self.payload), *lines, *map(clipped, closing)])
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, Any]:
         bundle: dict[str, Any] = {}
@@ -202,9 +205,16 @@ def summary(run: dict[str, Any]) -> str:
     counted = [
         plural(sum(is_message(each) for each in run["steps"]), "message"),
         plural(sum(is_round(each) for each in run["steps"]), "round"),
-        plural(kinds.count("tool_use"), "tool call"),
+        calls(kinds.count("tool_use"), unmade(run)),
     ]
     return clipped(f"{', '.join(counted)}; {ending(run['end'])}")
+
+
+def unmade(run: dict[str, Any]) -> int:
+    """How many calls were answered as not executed."""
+    blocks = [run["blocks"][at] for each in run["steps"] for at in each["add"]]
+    told = [sound(block)["content"] for block in blocks if is_error(block)]
+    return sum(words.startswith("error: not executed") for words in told)
 
 
 def is_message(step: dict[str, Any]) -> bool:

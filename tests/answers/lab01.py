@@ -421,7 +421,7 @@ WRONG = {
             lambda reply, tools: user(results_alone(reply, tools)),
             "no content block",
         ),
-        "no return": (lambda reply, tools: None, "something that is no dict with the role"),
+        "no return": (lambda reply, tools: None, "nothing: None. Is there a return?"),
         "a generator": (lambda reply, tools: (yield), "async or yield"),
         "prints for ever": (print_for_ever, "still running"),
         "no function": (5, "5, which is no function"),
@@ -447,7 +447,7 @@ WRONG = {
         ),
     },
     "run": {
-        "forgets what was said": (no_append, "1 messages: user"),
+        "forgets what was said": (no_append, "1 message: user"),
         "never ends": (never_ends, "never stops"),
         "no return": (forgets_to_return, "Is there a return?"),
         "the text alone": (returns_the_text, "no list but str"),

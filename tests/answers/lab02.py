@@ -2,10 +2,18 @@
 
 import time
 from fractions import Fraction
-from math import floor
+from math import ceil, floor
 
 from harness_zero.grading.lab02 import close_calls
-from harness_zero.messages import not_executed, said, tool_result, tool_uses, user
+from harness_zero.messages import (
+    not_executed,
+    reply,
+    said,
+    tool_result,
+    tool_results,
+    tool_uses,
+    user,
+)
 from harness_zero.stages.s1_structural_stop import answer
 from harness_zero.stages.s2_brakes import run
 
@@ -185,7 +193,15 @@ def pops_the_calls(reply, why):
     return results
 
 
-def limited(rounds=1, hold=lambda n, limit: n >= limit, close=close_calls, first=False, made=False):
+def limited(
+    rounds=1,
+    hold=lambda n, limit: n >= limit,
+    close=close_calls,
+    first=False,
+    made=False,
+    counts=lambda reply: 1,
+    asks=tool_uses,
+):
     """A loop with a limit on rounds and one part changed."""
 
     def run_with_limit(model, tools, prompt, max_rounds=20):
@@ -193,10 +209,10 @@ def limited(rounds=1, hold=lambda n, limit: n >= limit, close=close_calls, first
         while True:
             reply = model(messages)
             messages.append(said(reply))
-            count += 1
+            count += counts(reply)
             if first and hold(count, max_rounds):
                 return messages
-            if not tool_uses(reply):
+            if not asks(reply):
                 return messages
             if made:
                 messages.append(act(reply, tools))
@@ -243,6 +259,9 @@ def brakes(
     act_first=lambda held: False,
     brakes_first=(),
     usual=(20, 2.0, 600),
+    together=any,
+    counts=lambda reply: 1,
+    asks=tool_uses,
 ):
     """A loop with three brakes and one part changed."""
 
@@ -259,7 +278,7 @@ def brakes(
         while True:
             reply = model(messages)
             messages.append(said(reply))
-            rounds, spent = rounds + 1, spend(spent, reply)
+            rounds, spent = rounds + counts(reply), spend(spent, reply)
             holds = {
                 "max_rounds": rounds_hold(rounds, max_rounds),
                 "cost_cap": money_holds(spent, cap_usd),
@@ -268,14 +287,104 @@ def brakes(
             held = [name for name in holds if holds[name]]
             if {*held} & {*brakes_first} and not tool_uses(reply):
                 return messages[:-1]
-            if not tool_uses(reply):
+            if not asks(reply):
                 return messages
-            if held:
+            if together(holds.values()):
                 late = act_first(held)
                 return [*messages, *([act(reply, tools)] if late else close(held, reply))]
             messages.append(act(reply, tools))
 
     return run_with_brakes
+
+
+def len_of_calls(reply):
+    return len(tool_uses(reply))
+
+
+def by_stop_reason(reply):
+    return reply["stop_reason"] == "tool_use"
+
+
+def closes_and_goes_on(model, tools, prompt, max_rounds=20):
+    messages, rounds = [user(prompt)], 0
+    while True:
+        reply = model(messages)
+        messages.append(said(reply))
+        rounds += 1
+        if not tool_uses(reply):
+            return messages
+        if rounds >= max_rounds:
+            messages.append(close_calls(reply, "max_rounds"))
+        messages.append(act(reply, tools))
+
+
+def brakes_and_goes_on(
+    model, tools, prompt, max_rounds=20, cap_usd=2.0, seconds=600, clock=time.monotonic
+):
+    messages, rounds, spent, began = [user(prompt)], 0, 0.0, clock()
+    while True:
+        reply = model(messages)
+        messages.append(said(reply))
+        rounds, spent = rounds + 1, spent + reply["cost_usd"]
+        if not tool_uses(reply):
+            return messages
+        if rounds >= max_rounds or spent >= cap_usd or clock() - began >= seconds:
+            messages.append(close_calls(reply, "a limit was reached"))
+        messages.append(act(reply, tools))
+
+
+def a_pair_at_a_brake(play):
+    def pairing(model, tools, prompt, *more, **limits):
+        messages = play(model, tools, prompt, *more, **limits)
+        return (messages, "stopped") if tool_results(messages[-1]) else messages
+
+    return pairing
+
+
+def and_then(play, message):
+    def adding(model, tools, prompt, *more, **limits):
+        messages = play(model, tools, prompt, *more, **limits)
+        return [*messages, message] if tool_results(messages[-1]) else messages
+
+    return adding
+
+
+def on_a_clock(rounded):
+    def run_with_brakes(
+        model, tools, prompt, max_rounds=20, cap_usd=2.0, seconds=600, clock=time.monotonic
+    ):
+        return run(model, tools, prompt, max_rounds, cap_usd, seconds, lambda: rounded(clock()))
+
+    return run_with_brakes
+
+
+def timed(begins_late=False, reads_early=False):
+    def run_with_brakes(
+        model, tools, prompt, max_rounds=20, cap_usd=2.0, seconds=600, clock=time.monotonic
+    ):
+        messages, rounds, spent = [user(prompt)], 0, 0.0
+        began = None if begins_late else clock()
+        while True:
+            now = clock() if reads_early else None
+            reply = model(messages)
+            messages.append(said(reply))
+            rounds, spent = rounds + 1, spent + reply["cost_usd"]
+            began = clock() if began is None else began
+            now = now if reads_early else clock()
+            if not tool_uses(reply):
+                return messages
+            if rounds >= max_rounds or spent >= cap_usd or now - began >= seconds:
+                return [*messages, close_calls(reply, "a limit was reached")]
+            messages.append(act(reply, tools))
+
+    return run_with_brakes
+
+
+def no_deadline(
+    model, tools, prompt, max_rounds=20, cap_usd=2.0, seconds=600, clock=time.monotonic
+):
+    began = clock()
+    return run(model, tools, prompt, max_rounds, cap_usd, seconds, lambda: began)
 
 
 def own_clock(model, tools, prompt, max_rounds=20, cap_usd=2.0, seconds=600, clock=None):
@@ -307,15 +416,18 @@ WRONG = {
     "close_calls": {
         "results without a message": (
             lambda reply, why: [not_executed(call, why) for call in tool_uses(reply)],
-            "something that is no dict with the role",
+            "got:      a list: [{",
         ),
-        "no return": (lambda reply, why: None, "user or assistant: None"),
+        "no return": (lambda reply, why: None, "nothing: None. Is there a return?"),
         "of the role assistant": (
             lambda reply, why: {**close_calls(reply, why), "role": "assistant"},
             "has the role assistant",
         ),
         "the first call only": (closed_but(calls=lambda r: tool_uses(r)[:1]), "d, c asked for and"),
-        "in reverse": (closed_but(calls=lambda r: tool_uses(r)[::-1]), "order c, d, b"),
+        "in reverse": (
+            closed_but(calls=lambda r: tool_uses(r)[::-1]),
+            "order c, d, b, asked in the order b, d, c",
+        ),
         "sorted": (
             closed_but(calls=lambda r: sorted(tool_uses(r), key=lambda call: call["id"])),
             "order b, c, d",
@@ -334,6 +446,15 @@ WRONG = {
         "an empty result": (closed_but(""), "got:      ''"),
         "no error": (closed_but(is_error=False), "says that the call worked"),
         "an error in words": (closed_but(is_error="yes"), "'is_error': 'yes'"),
+        "words before the results": (
+            lambda reply, why: user(why, *close_calls(reply, why)["content"]),
+            "the API wants results first",
+        ),
+        "no results": (lambda reply, why: user(), "a message without content"),
+        "every block is a call": (
+            closed_but(calls=lambda reply: reply["content"]),
+            "not every block of a reply is a call: words have no 'id'",
+        ),
         "words behind the results": (
             lambda reply, why: user(*close_calls(reply, why)["content"], why),
             "tool_result b, tool_result d, tool_result c, text]",
@@ -343,12 +464,27 @@ WRONG = {
     },
     "run_with_limit": {
         "runs the last round's tools": (for_and_return, "no tool runs whose result nobody reads"),
+        "calls are counted": (limited(counts=len_of_calls), "a limit counts replies, not calls"),
+        "goes on after closing": (closes_and_goes_on, "call_2a is answered twice"),
+        "waits for tool_use": (limited(asks=by_stop_reason), "ended with max_tokens"),
+        "a pair at the limit alone": (
+            a_pair_at_a_brake(limit_by_counter),
+            "a pair (messages, label) under {'max_rounds': 1}",
+        ),
         "one too many": (limited(hold=lambda n, limit: n > limit), "4 replies"),
         "one too few": (limited(rounds=2), "2 replies"),
         "returns without an answer to the calls": (limited(close=None), "with a hole"),
         "closes with words": (
             limited(close=lambda reply, why: user(f"stopped: {why}")),
             "the last message is user [text]",
+        ),
+        "words behind the closed calls": (
+            and_then(limit_by_counter, user("The limit is reached.")),
+            "a further message after the results: user [text]",
+        ),
+        "an answer of its own behind the closed calls": (
+            and_then(limit_by_counter, said(reply("I stopped."))),
+            "a further message after the results: assistant [text]",
         ),
         "closes one call of two": (
             limited(close=lambda reply, why: user(close_calls(reply, why)["content"][0])),
@@ -375,7 +511,7 @@ WRONG = {
             ),
             "20 replies where no limit is set",
         ),
-        "sets the count back": (sets_the_count_back, "10 replies"),
+        "sets the count back": (sets_the_count_back, "does the count grow with each reply"),
         "no limit given": (
             lambda model, tools, prompt: limit_by_counter(model, tools, prompt),
             "a function of another form",
@@ -385,9 +521,25 @@ WRONG = {
         "no return": (returns_nothing, "Is there a return?"),
         "a label and a number, too": (with_a_label, "no list but tuple"),
         "no clock": (no_clock, "the function run_with_brakes(model, tools, prompt, max_rounds=20"),
-        "no limit on rounds": (brakes(rounds_hold=lambda *_: False), "10 replies"),
+        "all brakes at once": (brakes(together=all), "is each brake enough by itself"),
+        "calls are counted": (brakes(counts=len_of_calls), "a limit counts replies, not calls"),
+        "goes on after closing": (brakes_and_goes_on, "the loop went on after closing"),
+        "waits for tool_use": (brakes(asks=by_stop_reason), "ended with max_tokens"),
+        "a pair at a brake alone": (
+            a_pair_at_a_brake(run),
+            "the messages alone after an answer, a pair (messages, label) under",
+        ),
+        "words behind the closed calls": (
+            and_then(run, user("The limit is reached.")),
+            "a further message after the results: user [text]",
+        ),
+        "whole seconds": (on_a_clock(int), "a clock at 7.75 that shows 59.9 more"),
+        "rounded seconds": (on_a_clock(round), "a clock at 7.25 that shows 59.9 more"),
+        "begins after the first reply": (timed(begins_late=True), "that reply takes time"),
+        "the clock before the reply": (timed(reads_early=True), "while the model speaks"),
+        "no deadline": (no_deadline, "asked at the beginning alone"),
         "no cap": (brakes(money_holds=lambda *_: False), "made a, b; 2 replies"),
-        "a clock of its own": (own_clock, "takes 60 s by the clock given"),
+        "a clock of its own": (own_clock, "the clock that was given was never asked"),
         "one round too many": (brakes(rounds_hold=lambda n, limit: n > limit), "4 replies"),
         "over the cap": (
             brakes(money_holds=lambda spent, cap: spent > cap),
@@ -395,11 +547,11 @@ WRONG = {
         ),
         "runs the last round's tools": (
             brakes(act_first=lambda held: "max_rounds" in held),
-            "nobody read the results",
+            "nobody read what came of ",
         ),
         "runs the tools that the money is gone for": (
             brakes(act_first=lambda held: "cost_cap" in held),
-            "made a, b; 1 replies",
+            "made a, b; 1 reply",
         ),
         "an orphan": (brakes(close=lambda held, reply: []), "after {'max_rounds': 1}"),
         "an orphan at the cap": (
@@ -428,7 +580,7 @@ WRONG = {
         ),
         "the price that is known before the call": (
             brakes(money_holds=lambda spent, cap: spent + 0.5 >= cap),
-            "1 replies, $0.5 spent",
+            "1 reply, $0.5 spent",
         ),
         "no beginning": (brakes(time_holds=lambda now, began, s: now >= s), "stands still at 5000"),
         "later than the deadline": (
@@ -452,10 +604,21 @@ WRONG = {
         "half tokens": (room(tidy=lambda tokens: max(0.0, tokens)), "the API takes no half tokens"),
         "reading is free": (room(read=0), "what is read has its price too"),
         "prices a token": (room(scale=1), "got:      0"),
+        "to the next token": (
+            room(tidy=lambda tokens: max(0, ceil(tokens))),
+            "rounded up: one token more",
+        ),
+        "to the nearest": (
+            room(tidy=lambda tokens: max(0, round(tokens))),
+            "rounded up: one token more than there is money for",
+        ),
         "rounded up": (room(tidy=lambda tokens: max(0, int(tokens) + 5)), "up to $"),
         "a reserve": (room(tidy=lambda tokens: max(0, int(tokens) - 1_000)), "cut off for nothing"),
         "below zero": (room(tidy=int), "a number of tokens below zero means nothing"),
         "one at least": (room(tidy=lambda tokens: max(1, int(tokens))), "got:      1"),
-        "no return": (lambda left_usd, input_tokens, read_usd, written_usd: None, "got:      None"),
+        "no return": (
+            lambda left_usd, input_tokens, read_usd, written_usd: None,
+            "nothing: None. Is there a return?",
+        ),
     },
 }

@@ -416,7 +416,7 @@ WRONG = {
             lambda call, error: f"{type(error).__name__}: {error}",
             "a call is answered by a block",
         ),
-        "no return": (lambda call, error: None, "got:      None"),
+        "no return": (lambda call, error: None, "nothing: None. Is there a return?"),
     },
     "excerpt": {
         "always": (
