@@ -284,7 +284,14 @@ def ended(given: Any) -> str:
 
 def counted(observed: Watch) -> str:
     """How many rounds and calls a run took, in words."""
-    return f"{plural(observed.rounds, 'round')}, {plural(observed.calls, 'tool call')}"
+    asked = sum(len(tool_uses(reply)) for reply in observed.replies)
+    return f"{plural(observed.rounds, 'round')}, {calls(asked, observed.calls)}"
+
+
+def calls(asked: int, made: int) -> str:
+    """How many tool calls a run took, in words; where some were not made, both numbers."""
+    told = plural(asked, "tool call")
+    return told if made == asked else f"{told} asked, {made} made"
 
 
 def as_asked(call: Block) -> str:

@@ -131,7 +131,7 @@ def test_a_loop_that_is_watched_cannot_end_the_kernel_either(kernel):
 def test_a_comment_may_stand_above_the_magic(kernel):
     kernel(f"{SETUP}\nfrom harness_zero.messages import pairing_fault as theirs")
     kernel(
-        "# my own\n\n%%my_harness pairing_fault\n"
+        "# my own\n\n%%my_harness pairing_fault\n# mine\n"
         "def pairing_fault(asking, answering):\n    return theirs(asking, answering)\n"
     )
     assert "yours now" in kernel("check('pairing_fault', pairing_fault)")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from harness_zero.assembly import assemble
 from harness_zero.labels import Label
-from harness_zero.messages import reply, said, text, tool_result, tool_use, user
+from harness_zero.messages import not_executed, reply, said, text, tool_result, tool_use, user
 from harness_zero.models.scripted import scripted
 from harness_zero.notebook.account import NothingToStep, account
 from harness_zero.notebook.payload import LIMITS, payload
@@ -292,6 +292,17 @@ def test_the_face_of_text_has_a_bounded_length():
     lines = repr(step(long(500))).split("\n")
     assert len(lines) <= LINES + 2
     assert "     ... 983 more blocks ..." in lines
+
+
+def test_calls_that_were_asked_for_and_not_made_are_counted_apart():
+    held = [user("Look."), said(ASKS), user(not_executed(ASKS["content"][0], "cost_cap"))]
+    assert repr(step(held)).startswith("3 messages, 1 round, 1 tool call asked, 0 made; no label")
+
+
+def test_a_run_that_is_folded_shows_a_few_of_its_blocks_in_text():
+    lines = repr(step(long(500), folded="Step through the case")).split("\n")
+    assert lines[0] == "Step through the case:" and len(lines) <= 8
+    assert "     ... 997 more blocks ..." in lines
 
 
 def test_an_empty_run_has_its_faces():

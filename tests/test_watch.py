@@ -155,13 +155,15 @@ def test_calls_that_were_answered_without_a_tool_are_told_too(capsys, number):
     said = capsys.readouterr().out
     assert "fly()\n     no tool named 'fly'" in said
     assert "add(input=[2, 3])\n     " in said and "add(x=2, y=3)\n     5\n" in said
-    assert "2 rounds, 1 tool call" in said
+    assert "2 rounds, 3 tool calls asked, 1 made" in said
 
 
 def test_what_a_brake_held_back_is_told(capsys):
     script = scripted(reply(tool_use("a", "add", x=2, y=3)))
     watch(lambda *ports: stage(4)(*ports, max_rounds=1), script, TOOLS, "go")
-    assert "add(x=2, y=3)\n     not executed: max_rounds" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "add(x=2, y=3)\n     not executed: max_rounds" in said
+    assert said.endswith("max_rounds: 1 round, 1 tool call asked, 0 made\n")
 
 
 def test_a_call_is_told_once(capsys):

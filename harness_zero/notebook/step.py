@@ -22,7 +22,7 @@ from harness_zero.watch import as_call, calls, clipped, printable
 
 STATIC = Path(__file__).parent / "static"
 LINES, ROWS = 20, 40  # blocks that the text face and the HTML face show at most
-FEW = 4  # of them that the text face shows of a run that is folded
+FEW = 5  # of them that the text face shows of a run that is folded
 WIDE, FOLDED = 72, 1_000  # characters of a block in its line, and behind its fold
 CELL = 'style="text-align:left;vertical-align:top"'  # JupyterLab sets tables to the right
 
@@ -205,7 +205,7 @@ def summary(run: dict[str, Any]) -> str:
     counted = [
         plural(sum(is_message(each) for each in run["steps"]), "message"),
         plural(sum(is_round(each) for each in run["steps"]), "round"),
-        calls(kinds.count("tool_use"), unmade(run)),
+        calls(kinds.count("tool_use"), kinds.count("tool_use") - unmade(run)),
     ]
     return clipped(f"{', '.join(counted)}; {ending(run['end'])}")
 
