@@ -29,6 +29,10 @@ def table(flown: Sequence["Flown"]) -> str:
         ("rounds wasted, mean", [f"{mean([o.wasted for o in each]):.1f}" for each in flown]),
         ("$ a flight, mean", [f"{mean([o.usd for o in each]):.3f}" for each in flown]),
         ("$ a flight, 95th of 100", [f"{high([o.usd for o in each]):.3f}" for each in flown]),
+        (
+            "$ a flight, dearest",
+            [f"{max([o.usd for o in each], default=0.0):.3f}" for each in flown],
+        ),
     ]
     return "\n".join(
         [aligned("", [each.harness for each in flown]), *(aligned(*r) for r in rows), MIX]

@@ -20,7 +20,7 @@ def show_solution(exercise: Exercise) -> None:
     source, reasons = solution_in(cells, exercise.name)
     inside = f"```python\n{source}\n```\n\n{reasons}"
     page = f"<details><summary>Our solution, and why</summary>\n\n{inside}\n</details>"
-    text = f"Our solution, and why, unfolds in a notebook under this check.\n\n{reasons}"
+    text = "Our solution, and why, opens under this check in JupyterLab."
     display({"text/plain": text, "text/markdown": page}, raw=True)
 
 
