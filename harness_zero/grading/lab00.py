@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from copy import deepcopy
 from typing import Any
 
-from harness_zero.brief import brief
+from harness_zero.brief import brief, plural
 from harness_zero.desk import (
     Broken,
     as_blocks,
@@ -276,7 +276,7 @@ def it_goes_on_with_what_the_model_said(next_array: NextArray) -> None:
     for got, (so_far, spoken, _) in nexts(next_array):
         at = len(so_far)
         if len(got) <= at or got[at] != said(spoken):
-            found = brief(got[at], 200) if len(got) > at else f"{len(got)} messages"
+            found = brief(got[at], 200) if len(got) > at else plural(len(got), "message")
             why = "a result needs its call in front of it; stop_reason and usage stay with us"
             raise Broken(f"the reply's role and whole content as message {at}", found, why, got)
 

@@ -313,7 +313,7 @@ def a_limit_holds_in_a_pause_too(play: Play) -> None:
         play, "max_rounds", "a brake holds whatever goes on", *[pause] * 4, max_rounds=2
     )
     if len(desk.sent) != 2:
-        raise Broken("2 replies under max_rounds=2", f"{len(desk.sent)} replies", "a limit counts")
+        raise Broken("2 replies under max_rounds=2", counted(len(desk.sent)), "a limit counts")
 
 
 def a_reply_that_contradicts_itself_ends_the_turn(play: Play) -> None:

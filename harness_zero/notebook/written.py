@@ -6,11 +6,11 @@ from html import escape
 from itertools import accumulate
 from typing import Any
 
+from harness_zero.brief import plural
 from harness_zero.messages import Message, array_fault
 from harness_zero.notebook.code import KINDS
 from harness_zero.notebook.lines import one_line
 from harness_zero.notebook.stepping import raw_blocks
-from harness_zero.watch import plural
 
 LINES = 12  # that the text face names
 NAMED = 4  # messages that one line names
