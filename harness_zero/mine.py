@@ -9,6 +9,8 @@ import importlib.util
 import re
 import sys
 from collections.abc import Callable, Mapping
+from functools import wraps
+from inspect import signature
 from itertools import count
 from pathlib import Path
 from types import ModuleType
@@ -19,6 +21,7 @@ from harness_zero.faults import SetupFault
 from harness_zero.grading.exercise import Exercise
 from harness_zero.grading.exercises import EXERCISES, LABS
 from harness_zero.patience import StillRunning, within
+from harness_zero.policy import brake
 
 PACKAGE = "my_harness"
 EARLIER = "earlier"  # the folder in it for answers that others took the place of
@@ -30,8 +33,9 @@ The course writes this page anew at every check; change the pieces, not the page
 """
 '''
 PAGES_LINE = re.compile(
-    r"|from harness_zero\.mine import borrowed|from \.\w+ import \w+( as \w+)?  # yours"
+    r"|from harness_zero\.mine import \w+(, \w+)?|from \.\w+ import \w+( as \w+)?  # yours"
     r"|\w+ = borrowed\(.*\)  # until lab \w+"
+    r"|run = beside\(run, repetition\)"
 )
 
 
@@ -53,6 +57,18 @@ def borrowed(name: str, **pieces: Callable[..., Any]) -> Callable[..., Any]:
     ours = makers()[name][-1].piece
     assert ours
     return ours.borrowed(**{need: pieces[need] for need in ours.needs})
+
+
+def beside(run: Callable[..., Any], repetition: Callable[..., Any]) -> Callable[..., Any]:
+    """The harness with the detector among what its `run` takes as `more`, if it takes that."""
+    if "more" not in signature(run).parameters:
+        return run
+
+    @wraps(run)
+    def with_detector(*given: Any, more: Any = (), **limits: Any) -> Any:
+        return run(*given, more=[brake(repetition()), *more], **limits)
+
+    return with_detector
 
 
 def lab_of(exercise: Exercise) -> str:
@@ -113,8 +129,9 @@ def is_ours(page: str) -> bool:
 def page_of(mine: Mapping[str, Exercise | None], needs: Mapping[str, set[str]]) -> str:
     """The source of the package's page; a piece comes behind those that it needs."""
     lines = [page_line(name, mine) for name in in_order(needs)]
-    head = "" if len(mine) == len(lines) else "from harness_zero.mine import borrowed\n\n"
-    return f"{PAGE}\n{head}" + "\n".join(lines) + "\n"
+    taken = "beside" if len(mine) == len(lines) else "beside, borrowed"
+    both = "run = beside(run, repetition)"
+    return f"{PAGE}\nfrom harness_zero.mine import {taken}\n\n" + "\n".join([*lines, "", both, ""])
 
 
 def page_line(name: str, mine: Mapping[str, Exercise | None]) -> str:
