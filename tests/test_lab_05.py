@@ -95,7 +95,8 @@ def take_again(copy):
 
 
 def test_with_all_pieces_written_nothing_of_the_loop_or_its_policies_is_ours(copy):
-    with_pieces(copy, *OLD, *NEW, "pairing_fault", "excerpt")
+    detector = "fingerprint", "circle", "repetition"
+    with_pieces(copy, *OLD, *NEW, "pairing_fault", "excerpt", *detector)
     page = (copy / "my_harness/__init__.py").read_text("utf-8")
     assert "borrowed(" not in page
     sources = "".join(path.read_text("utf-8") for path in (copy / "my_harness").glob("*.py"))

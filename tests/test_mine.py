@@ -75,6 +75,24 @@ def first_of(*policies):
 def until_end(run, policy, view, model, tool):
     return ours(run, policy, view, model, tool)
 """,
+    "repetition": """from harness_zero.grading.lab06 import detector
+
+
+def repetition():
+    return detector()
+""",
+    "fingerprint": """from harness_zero.grading.lab06 import fingerprint as ours
+
+
+def fingerprint(call, result):
+    return ours(call, result)
+""",
+    "circle": """from harness_zero.grading.lab06 import circle as ours
+
+
+def circle(keys):
+    return ours(keys)
+""",
     "ending": """from harness_zero.policy import ending as ours
 
 

@@ -26,6 +26,10 @@ TWO_LIMITS = "Where two limits are reached at once, either may be told."
 COUNTED = "The count is read in the next round, and no earlier."
 WORDING = "What is said to the model is free, as long as something is."
 LATER = "What a reply cost is read only if another one is asked for."
+ANY_KEY = "A key is only compared, so the order and the spelling of what is in it are free."
+ONE_OF_ALIKE = "Of two keys or more that are alike, one is enough to be counted."
+PATIENCE = "How patient it is, is free within the rounds that the promises name."
+WHY_STUCK = "Why it is stuck is told in words of one's own, and the label says that it is."
 
 EQUIVALENTS: dict[str, dict[str, str]] = {
     "report": {
@@ -86,6 +90,62 @@ EQUIVALENTS: dict[str, dict[str, str]] = {
         ),
     },
     "quiet_nudge": {'return "«d → D»", 4': CAPITAL},
+    "window": {
+        "if not run.pending: ⇄ calls = [call for reply in run.last(size) for call in "
+        "tool_uses(reply)]": "Where no call waits, it is not looked at which there are.",
+        'keys = [(call["«name"], call["input → input"], call["name»"]) for call in '
+        "calls][-size:]": ANY_KEY,
+        "if any(keys.count(key) >= times for key in «keys → (keys)[::-1]»):": ONE_OF_ALIKE,
+        "if any(keys.count(key) >= times for key in «keys → (keys)[1:]»):": ONE_OF_ALIKE,
+        'return End("stuck", «f"{times} of {size} calls alike → "XX»")': WHY_STUCK,
+        'return End("stuck", «f"{times} of {size} calls alike" → None»)': WHY_STUCK,
+        'return End("stuck", «f"{times} of {size} calls alike" → »)': WHY_STUCK,
+        'return End("stuck", f"«{times} → » of {size} calls alike")': WHY_STUCK,
+        'return End("stuck", f"{times} of «{size} → » calls alike")': WHY_STUCK,
+        "«return None → pass» (#2)": "A function that has come to its end gives back None.",
+    },
+    "false_alarm": {'return "«d → D»", 12': CAPITAL},
+    "fingerprint": {
+        'return call["«name"], call["input → input"], call["name»"], failed, '
+        'NOISE.sub("#", outcome(result))': ANY_KEY,
+        'return call["name"], «call["input"], failed → failed, call["input"]», '
+        'NOISE.sub("#", outcome(result))': ANY_KEY,
+        'return call["name"], call["input"], «failed, NOISE.sub("#", outcome(result)) → '
+        'NOISE.sub("#", outcome(result)), failed»': ANY_KEY,
+        'return call["name"], call["input"], failed, NOISE.sub("«# → XX»", '
+        "outcome(result))": ANY_KEY,
+        'return call["name"], call["input"], failed, NOISE.sub("«# → XX#XX»", '
+        "outcome(result))": ANY_KEY,
+    },
+    "repetition": {
+        'if any(call["name"] in pollers for call, _ in rounds[-1]): ⇄ keys = '
+        "[[fingerprint(call, result) for call, result in each] for each in rounds]": NOT_MADE_OF,
+        "if run.last_word is «not  → »None or not rounds:": (
+            "Asked while the next call waits instead, it says the same a message later."
+        ),
+        'if any(call["name"] in pollers for call, _ in «rounds[ → (rounds[-1])[::»-1]):': (
+            "Whether any call waits does not depend on their order."
+        ),
+        "keys = [[fingerprint(call, result) for call, result in «each → (each)[::-1]»] "
+        "for each in rounds]": ANY_KEY,
+        "count, since, speak, stop = times, times * period, «3 → 4», 9": PATIENCE,
+        "count, since, speak, stop = times, times * period, 3, «9 → 10»": PATIENCE,
+        "if times «< → <=» 3:": PATIENCE,
+        "if times < «3 → 4»:": PATIENCE,
+        "count, since = keys.count(keys[-1]), len(keys) - keys.index(keys[-1]) ⇄ "
+        "speak, stop = 6, 12": NOT_MADE_OF,
+        "«speak, stop = 6, 12 → pass»": PATIENCE,
+        "speak, stop = «6 → 7», 12": PATIENCE,
+        "speak, stop = 6, «12 → 13»": PATIENCE,
+        "if count «< → <=» speak:": PATIENCE,
+        'return End("stuck", «f"{count} times the same → "XX»") if count >= stop '
+        "else None": WHY_STUCK,
+        'return End("stuck", «f"{count} times the same" → None») if count >= stop '
+        "else None": WHY_STUCK,
+        'return End("stuck", «f"{count} times the same" → ») if count >= stop else None': WHY_STUCK,
+        'return End("stuck", f"«{count} → » times the same") if count >= stop else None': WHY_STUCK,
+        'return End("stuck", f"{count} times the same") if count «>= → >» stop else None': PATIENCE,
+    },
     "two_halves": {
         "run = Run(prompt, clock) ⇄ policy = first_of(structural_stop, "
         "brakes(max_rounds, cap_usd, seconds), *more)": (

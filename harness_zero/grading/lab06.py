@@ -136,6 +136,10 @@ def all_calls_of_a_reply_are_in_the_window(window: Window) -> None:
     three = reply(*[tool_use(f"c{n}", "look", at="A") for n in range(3)])
     when, why = "for three calls alike in one reply", "what counts are calls, and not replies"
     expect_end(made(window), after(three), "stuck", when, why)
+    four = reply(*[tool_use(f"c{n}", "look", at=name) for n, name in enumerate("BCDE")])
+    last = reply(*[tool_use(f"d{n}", "look", at="A") for n in range(3)])
+    when = "for B C D E in one reply, then A A A in another"
+    expect_end(made(window), after(four, last), "stuck", when, "the newest five are in the window")
     six = reply(*[tool_use(f"c{n}", "look", at=name) for n, name in enumerate("AABCDE")])
     again = reply(tool_use("d", "look", at="A"))
     why = "a window of five holds five calls, however they came"
@@ -449,9 +453,14 @@ def play(given: Policy, does: Does, rounds: int = 60, run: Run | None = None) ->
     return played
 
 
-def again(*steps: tuple[Asked, str], first: int = 1) -> Does:
+def again(*steps: tuple[Asked, str]) -> Does:
     """The same steps by turns, over and over."""
-    return lambda n: [steps[(n - first) % len(steps)]]
+    return lambda n: [steps[(n - 1) % len(steps)]]
+
+
+def later(does: Does) -> Does:
+    """Three rounds of other work, and then this."""
+    return lambda n: [edit(100 + n)] if n <= 3 else does(n - 3)
 
 
 def edit(number: int) -> tuple[Asked, str]:
@@ -481,6 +490,11 @@ def files(n: int) -> list[tuple[Asked, str]]:
     return [(("write_file", {"path": f"{n}.txt", "text": "x"}), "ok")] if n <= 30 else []
 
 
+def beside(n: int) -> list[tuple[Asked, str]]:
+    """The same file read along with each edit."""
+    return [(LOOK, "dark"), edit(n)] if n <= 30 else []
+
+
 def waiting(n: int) -> list[tuple[Asked, str]]:
     """A build that only says that it is running."""
     return [((POLLERS[0], {}), json.dumps({"state": "running"}))] if n <= 30 else []
@@ -492,15 +506,27 @@ def expect_no_word(played: Played, what: str, why: str) -> None:
         raise Broken(f"no word to {what}", played.in_words(), why, played.run.messages)
 
 
+TIME = 4  # rounds that a model is given to heed a word
+
+
 def expect_stop(played: Played, what: str, soonest: int, latest: int, why: str) -> None:
-    """Words first, and then the end, both in time."""
+    """One word, some rounds in which to heed it, and then the end."""
+    array, spoke = played.run.messages, played.spoke()
     ending = played.end[1].label if played.end else "stuck"
     if ending != "stuck":
         got = f"the label {cut(str(ending), 60)}"
-        raise Broken("the label stuck", got, "the label says what was seen", played.run.messages)
+        raise Broken("the label stuck", got, "the label says what was seen", array)
     if not soonest <= played.ended <= latest:
         expected = f"an end in round {soonest} to {latest} of {what}"
-        raise Broken(expected, played.in_words(), why, played.run.messages)
+        raise Broken(expected, played.in_words(), why, array)
+    if not spoke or spoke[0] > played.ended - TIME:
+        expected = f"words {TIME} rounds before the end of {what}, or earlier"
+        why = "advice comes first, and whoever is advised has to be given time to heed it"
+        raise Broken(expected, played.in_words(), why, array)
+    if len(spoke) > 1:
+        expected = f"one word about {what}, as long as nothing else is done"
+        why = "who says it in every round is not heard any more; told_since(run, rounds) knows it"
+        raise Broken(expected, played.in_words(), why, array)
 
 
 def where_something_new_comes_back_it_is_silent(answer: Detector) -> None:
@@ -509,6 +535,7 @@ def where_something_new_comes_back_it_is_silent(answer: Detector) -> None:
         (monday, "test, edit, test, edit, with fewer failures each time", "that is progress"),
         (pages, "the same call with another page each time", "what came back is new"),
         (files, "30 different files, each written and ok", "what was asked for is new"),
+        (beside, "30 different edits, the same file read along each time", "one call is new"),
     ):
         expect_no_word(play(made(answer), does), what, why)
 
@@ -532,20 +559,18 @@ def words_come_before_a_stop(answer: Detector) -> None:
         expected, got = f"words that begin with {WORDS!r}", repr(cut(played.words[0][1], 80))
         why = "by that outcome(result) knows them from what the tool said; else they are news"
         raise Broken(expected, got, why, played.run.messages)
-    if len(spoke) > 1:
-        why = "who says it in every round is not heard any more; told_since(run, rounds) knows it"
-        raise Broken("one word, as long as nothing else is done", played.in_words(), why)
 
 
 def noise_hides_nothing(answer: Detector) -> None:
     """How long it took is no news."""
-    played = play(made(answer), lambda n: [(TESTS, f"1 failed in 0.{n + 10}s")])
+    played = play(made(answer), later(lambda n: [(TESTS, f"1 failed in 0.{n + 10}s")]))
     why = "how long the tests took is noise; and the model's words are no part of it either"
-    expect_stop(played, "the same test, which tells how long it took", 9, 20, why)
+    what = "three edits, then the same test, which tells how long it took"
+    expect_stop(played, what, 12, 23, why)
 
 
 def circles_of_two_three_and_four_are_stopped(answer: Detector) -> None:
-    """After a word, within fifty rounds."""
+    """Not before the fourth lap is done, and within fifty rounds."""
     for names in ("AB", "ABC", "ABCD"):
         steps = [(("look", {"at": name}), f"dark in {name}") for name in names]
         played = play(made(answer), again(*steps))
@@ -553,9 +578,7 @@ def circles_of_two_three_and_four_are_stopped(answer: Detector) -> None:
             f"{' '.join(names)} by turns",
             "no call comes twice in a row, and nothing is new",
         )
-        expect_stop(played, what, 2 * len(names), 50, why)
-        if not played.words:
-            raise Broken(f"words before the end of {what}", played.in_words(), "advice comes first")
+        expect_stop(played, what, 4 * len(names), 50, why)
 
 
 def wednesday_is_stopped_whatever_is_edited(answer: Detector) -> None:
@@ -563,30 +586,30 @@ def wednesday_is_stopped_whatever_is_edited(answer: Detector) -> None:
     played = play(made(answer), wednesday)
     why = "the edits differ, so no circle closes; what comes again is the test and its result"
     expect_stop(played, "test, another edit, the same failure", 15, 40, why)
-    if not played.words:
-        raise Broken("words before the end", played.in_words(), "advice comes first")
 
 
 def who_waits_is_not_stopped(answer: Detector) -> None:
-    """The poller of the flights says "running" thirty times."""
-    played = play(made(answer), waiting)
-    if played.end:
-        expected = f"no end while {POLLERS[0]} says that it is running, 30 times"
-        why = "to wait is to ask the same again; which tools are asked for that one has to be told"
-        raise Broken(expected, played.in_words(), why, played.run.messages)
+    """The poller of the flights says "running" thirty times, alone and beside another call."""
+    for does in (waiting, lambda n: [(LOOK, "dark"), *waiting(n)] if n <= 30 else []):
+        played = play(made(answer), does)
+        if played.end:
+            expected = f"no end while {POLLERS[0]} says that it is running, 30 times"
+            why = "to wait is to ask the same again; which tools are asked for that one has to be"
+            raise Broken(expected, played.in_words(), f"{why} told", played.run.messages)
 
 
 def another_repetition_gets_a_word_of_its_own(answer: Detector) -> None:
     """What was said of the first is no warning for the second."""
+    for second, what in ((again((("listen", {}), "silence")), "listen"), (wednesday, "the tests")):
 
-    def does(n: int) -> list[tuple[Asked, str]]:
-        return [(LOOK, "dark")] if n <= 6 else [(("listen", {}), "silence")]
+        def does(n: int, second: Does = second) -> list[tuple[Asked, str]]:
+            return [(LOOK, "dark")] if n <= 6 else second(n - 6)
 
-    played = play(made(answer), does)
-    if not [at for at in played.spoke(since=8) if at < (played.ended or 99)]:
-        expected = "words also about listen, which goes on from round 7, before it is stopped"
-        why = "the model heeded the first word: it does something else now"
-        raise Broken(expected, played.in_words(), why, played.run.messages)
+        played = play(made(answer), does)
+        if not [at for at in played.spoke(since=8) if at < (played.ended or 99)]:
+            expected = f"words also about {what}, from round 7 on, before it is stopped"
+            why = "the model heeded the first word: it does something else now"
+            raise Broken(expected, played.in_words(), why, played.run.messages)
 
 
 def the_users_next_message_begins_anew(answer: Detector) -> None:
@@ -859,12 +882,12 @@ DETECTOR = Exercise(
         where_something_new_comes_back_it_is_silent,
         words_come_before_a_stop,
         the_same_over_and_over_is_stopped,
+        it_remembers_nothing_but_what_the_run_says,
         noise_hides_nothing,
         circles_of_two_three_and_four_are_stopped,
         wednesday_is_stopped_whatever_is_edited,
         who_waits_is_not_stopped,
         another_repetition_gets_a_word_of_its_own,
-        it_remembers_nothing_but_what_the_run_says,
         the_users_next_message_begins_anew,
         in_flights_it_has_not_seen_it_keeps_the_goals_and_saves_rounds,
     ),
