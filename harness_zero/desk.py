@@ -28,12 +28,10 @@ Play = Callable[..., Any]  # (model, tools, prompt, **limits): messages, or mess
 class Broken(AssertionError):
     """A promise that was not kept: what was expected, what came instead, and why it matters.
 
-    `case` is the array that shows it, where no desk was used that would know.
+    `case` is the array or the run that shows it, where no desk was used that would know.
     """
 
-    def __init__(
-        self, expected: str, got: str, why: str, case: list[Message] | None = None
-    ) -> None:
+    def __init__(self, expected: str, got: str, why: str, case: Any = None) -> None:
         got = cut(got, LONGEST)
         super().__init__(f"expected {expected}; got {got}; {why}")
         self.expected, self.got, self.why, self.case = expected, got, why, case
@@ -187,7 +185,8 @@ def asking(*ids: str, **more: Any) -> Reply:
 
 def results_in(messages: list[Message], at: int = 2) -> dict[str, Any]:
     """What each call was answered with in this message, by id."""
-    return {r["tool_use_id"]: as_text(r) for r in tool_results(messages[at])}
+    there = messages[at] if at < len(messages) else None
+    return {r["tool_use_id"]: as_text(r) for r in tool_results(there)} if there else {}
 
 
 def as_text(result: Block) -> Any:

@@ -104,8 +104,16 @@ def whose(copy: Path) -> list[str]:
     """Which pieces are the learner's, and which are borrowed, in lines."""
     yours = owned(copy)
     lines = [f"{PACKAGE}: yours: {', '.join(yours) or 'nothing yet'}"]
-    others = [name for name in makers() if name not in yours]
-    return [*lines, f"{PACKAGE}: borrowed: {', '.join(others)}"] if others else lines
+    gone = retired(yours)
+    others = [name for name in makers() if name not in [*yours, *gone]]
+    lines += [f"{PACKAGE}: borrowed: {', '.join(others)}"] if others else []
+    return [*lines, f"{PACKAGE}: retired: {', '.join(gone)}"] if gone else lines
+
+
+def retired(mine: Mapping[str, Exercise | None]) -> list[str]:
+    """The pieces that were never written and that nothing needs any more."""
+    made = [origin.piece for origin in mine.values() if origin and origin.piece]
+    return [name for piece in made for name in piece.retires if name not in mine]
 
 
 def write_page(copy: Path) -> None:

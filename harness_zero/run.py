@@ -34,6 +34,10 @@ class BrokenArray(SetupFault):
     """A run cannot start from this array: which message, which id, and how to mend it."""
 
 
+class Misused(SetupFault):
+    """A run was written in a way that it does not take; the sentence says which one it takes."""
+
+
 class Run:
     """Wire messages, full replies, and totals that cost the same in round 5 and round 5,000.
 
@@ -133,15 +137,23 @@ class Run:
 
     def begin(self) -> Block:
         """Take the next pending call, and write down that its outcome is not known yet."""
+        if not self.pending:
+            raise Misused("run.begin() hands out the next call that waits, and none does")
         call = self.pending.pop(0)
         self.results.append(outcome_unknown(call))
         return call
 
     def answer(self, result: Block) -> None:
         """Put an outcome in its place; with the last one the results become a message."""
-        expected = self.results[-1]["tool_use_id"]
-        if result.get("tool_use_id") != expected:
-            raise SetupFault(f"expected the result of {expected}, got {result}")
+        takes = "run.answer takes the result of the call that run.begin() handed out last"
+        if not self.results:
+            raise Misused(f"{takes}, and none was handed out")
+        expected, given = self.results[-1]["tool_use_id"], result.get("tool_use_id")
+        if given != expected:
+            raise Misused(
+                f"{takes}: expected that of {expected}, got that of {given}. "
+                "Each begin is followed by its answer"
+            )
         self.results[-1], self.moved = result, self.clock()
         if not self.pending:
             self.settle()
@@ -159,6 +171,10 @@ class Run:
         results teaches a model to answer nothing; they wait while calls are pending
         or the server has paused; else they are a message of the user.
         """
+        if not isinstance(text, str):
+            kind = type(text).__name__
+            meant = "its text: run.say(word.text)" if hasattr(text, "text") else "a text"
+            raise Misused(f"run.say was given a {kind}, not {meant}")
         self.spoken.append((len(self.messages), text))
         self.let_in(text)
 
@@ -187,6 +203,8 @@ class Run:
 
     def close(self, end: End) -> Run:
         """Leave no call unanswered, and say how the turn ended."""
+        if not isinstance(end, End):
+            raise Misused(f"run.close takes an End, and was given {end!r:.80}")
         last = self.messages[-1]
         if last["role"] == "assistant" and (calls := tool_uses(last)):
             self.decline(calls[len(self.results) :], end.label)

@@ -12,6 +12,7 @@ from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from harness_zero.keys import MASK, hidden
+from harness_zero.run import Run
 
 LONGEST = 240  # characters of a value in all
 TEXT, INNER = 120, 48  # characters of a text, and of one inside of something else
@@ -47,6 +48,20 @@ def is_message(value: Any) -> bool:
 def is_secret(name: object) -> bool:
     """Whether a text of this name is one to hide, whatever it says."""
     return isinstance(name, str) and CALLED_SECRET.search(name) is not None
+
+
+def run_at_a_glance(run: Run) -> str:
+    """What a policy reads of a run; its clock is not asked, so time is that of the last step."""
+    held = vars(run)
+    reply = held["last_word"]
+    told = {
+        "last_word": reply and f"<a reply that ended with {reply['stop_reason']!r}>",
+        "pending": f"[{', '.join(str(call['id']) for call in held['pending'])}]",
+        "rounds": held["rounds"],
+        "cost_usd": round(held["cost_usd"], 6),
+        "elapsed": round(held["moved"] - held["began"], 3),
+    }
+    return f"<Run: {', '.join(f'{name} = {value}' for name, value in told.items())}>"
 
 
 class Camera:
@@ -110,6 +125,8 @@ class Camera:
     def thing(self, value: Any, depth: int) -> str:
         """A function, a class, a module by name; any other object with what it holds."""
         kind = type(value)
+        if kind is Run:
+            return run_at_a_glance(value)
         if is_code(value):
             what = "class" if issubclass(kind, type) else kind.__name__.removeprefix("builtin_")
             return f"<{what.partition('_')[0]} {getattr(value, '__name__', '')}>"

@@ -210,6 +210,7 @@ class Recording:
     why: str = ""
     fault: str = ""  # what took the run down, if something did
     followed: Followed | None = field(default=None, compare=False, repr=False)  # its lines, if kept
+    under_way: bool = False  # the turn is not over: the last message's calls may still wait
 
 
 def record(

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from harness_zero.follow import Follower
 from harness_zero.labels import Label
-from harness_zero.messages import reply, said, tool_result, user
+from harness_zero.messages import reply, said, tool_result, tool_use, user
 from harness_zero.models.scripted import scripted
 from harness_zero.notebook.step import step
+from harness_zero.run import Run
 from harness_zero.snapshot import LONGEST, Camera
 from harness_zero.watch import record
 
@@ -74,6 +75,16 @@ def test_what_is_cut_says_how_much_there_is():
     assert take(["x" * 500]) == f"['{'x' * 48}'… [500 in all]]"
     long = take({f"name_{n}": "y" * 48 for n in range(6)})
     assert long[:LONGEST] + "… [" in long and long.endswith(" more characters]")
+
+
+def test_of_a_run_what_a_policy_reads_is_told_and_its_clock_is_not_asked():
+    times = iter([0.0, 2.5])
+    run = Run("go", clock=lambda: next(times))
+    run.hear(reply(tool_use("a", "look"), tool_use("b", "look"), cost=0.4))
+    assert take(run) == (
+        "<Run: last_word = <a reply that ended with 'tool_use'>, pending = [a, b], rounds = 1, "
+        "cost_usd = 0.4, elapsed = 2.5>"
+    )
 
 
 class Touchy(dict):

@@ -11,10 +11,13 @@ from test_mine import as_before, copy
 from harness_zero import kernel, promises
 from harness_zero.desk import Desk, asking
 from harness_zero.flight.fly import fly
+from harness_zero.grading.again import followed
+from harness_zero.grading.checks import findings
 from harness_zero.grading.exercises import EXERCISES, LABS
-from harness_zero.labels import Say
+from harness_zero.labels import End, Say
 from harness_zero.messages import reply
-from harness_zero.mine import lab_of, load
+from harness_zero.mine import lab_of, load, whose
+from harness_zero.notebook.check import case_of
 from harness_zero.policy import brake
 from harness_zero.standalone import standalone
 from harness_zero.taking import stand_ins, take
@@ -46,7 +49,7 @@ def module(name):
 def with_pieces(copy, *names):
     """The learner's package with these answers in it, the rest borrowed."""
     home = copy / "my_harness"
-    home.mkdir()
+    home.mkdir(exist_ok=True)
     for name in names:
         (home / f"{EXERCISES[name].piece.name}.py").write_text(module(name), "utf-8")
     return load(copy)
@@ -104,6 +107,18 @@ def test_with_all_pieces_written_nothing_of_the_loop_or_its_policies_is_ours(cop
         assert f"harness_zero.{part}" not in sources
 
 
+def test_what_nothing_needs_any_more_is_called_retired_and_not_borrowed(copy):
+    with_pieces(copy, *NEW)
+    assert whose(copy)[2] == "my_harness: retired: act, close_calls"
+    with_pieces(copy, "act")
+    assert whose(copy)[2] == "my_harness: retired: close_calls"
+
+
+def test_a_loop_that_still_uses_them_borrows_them(copy):
+    with_pieces(copy, *NEW[:-1])
+    assert {"act", "close_calls"} <= {*whose(copy)[1].split(", ")} and len(whose(copy)) == 2
+
+
 def test_what_is_handed_in_as_more_is_heard_by_the_borrowed_harness_too(copy):
     slower = brake(lambda run: Say("slower") if run.pending else None)
     for names in ((), NEW):
@@ -118,6 +133,23 @@ def test_two_halves_of_ones_own_fly_without_a_crash_and_leave_no_broken_array(co
     assert flown.limits["max_rounds"] == 50
     assert {outcome.kind for outcome in flown}.isdisjoint({"crashed", "harness lied"})
     assert not any(outcome.leftover for outcome in flown)
+
+
+def test_a_policy_is_judged_in_the_middle_of_a_turn_and_the_array_is_not_called_broken():
+    def late(max_rounds=20, cap_usd=2.0, seconds=600):
+        def policy(run):
+            return End("max_rounds") if run.rounds > max_rounds else None
+
+        return policy
+
+    exercise = EXERCISES["brakes"]
+    found = findings(exercise, late)
+    broken = followed(exercise.promises[len(found) - 1], late, found[-1])
+    payload = case_of(broken).payload
+    assert payload["end"]["array"] == ""
+    code = payload["code"]
+    call, statement, *_ = code["steps"][code["opens"]]
+    assert call == 1 and statement == len(code["statements"]) - 1, "a line of the inner policy"
 
 
 def test_the_lab_says_what_stays_borrowed():

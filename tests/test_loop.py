@@ -12,7 +12,7 @@ from harness_zero.loop import ModelFailed, turn
 from harness_zero.messages import array_fault, reply, said, tool_result, tool_use, user
 from harness_zero.models.scripted import OutOfReplies
 from harness_zero.policy import cost_cap, first_of, max_rounds, structural_stop
-from harness_zero.run import BrokenArray, Run
+from harness_zero.run import BrokenArray, Misused, Run
 from harness_zero.toolbox import toolbox
 from harness_zero.view import plain
 
@@ -149,11 +149,30 @@ def test_a_script_that_runs_out_is_a_fault_and_no_label():
 
 
 def test_a_tool_that_answers_another_call_is_a_fault_of_the_set_up():
-    with pytest.raises(SetupFault, match="expected the result of a"):
+    with pytest.raises(SetupFault, match="expected that of a, got that of z"):
         play(Desk(asking("a")), tool=lambda call: tool_result("z", "fine"))
 
 
 # words
+
+
+@pytest.mark.parametrize(
+    ("write", "words"),
+    [
+        (lambda run: run.say(Say("hm")), "run.say was given a Say, not its text: run.say(word"),
+        (lambda run: run.say(None), "run.say was given a NoneType, not a text"),
+        (lambda run: run.answer(tool_result("a", "ok")), "and none was handed out"),
+        (lambda run: [run.begin(), run.begin(), run.answer(tool_result("a", "ok"))], "its answer"),
+        (lambda run: [run.begin() for _ in "abc"], "the next call that waits, and none does"),
+        (lambda run: run.close("finished"), "run.close takes an End, and was given 'finished'"),
+    ],
+)
+def test_a_run_that_is_written_in_another_way_than_it_takes_says_which_one_it_takes(write, words):
+    run = Run("go")
+    run.hear(asking("a", "b"))
+    with pytest.raises(Misused) as raised:
+        write(run)
+    assert words in str(raised.value)
 
 
 def test_words_before_the_tools_run_enter_inside_the_last_result():

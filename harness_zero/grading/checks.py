@@ -23,6 +23,7 @@ from harness_zero.grading.diagnosis import sentence
 from harness_zero.grading.exercise import Exercise
 from harness_zero.models.scripted import OutOfReplies
 from harness_zero.patience import StillRunning, within
+from harness_zero.run import Misused
 from harness_zero.watch import Recording
 
 PATIENCE = 1.5  # seconds; a slip that loops for ever is explained within two
@@ -118,9 +119,8 @@ def finding(promise: Callable[[Any], None], answer: Any) -> Finding:
 
 def recording(found: Finding, desk: Desk) -> Recording:
     """The run that broke a promise, as the desk saw it."""
-    told = f"{found.promise}: expected {found.expected}; got {found.got}"
-    why, fault = ("", told) if found.raised else (told, "")
-    return Recording(desk.array(), desk.replies, desk.label, why, fault)
+    fault = found.got if found.raised else ""
+    return Recording(desk.array(), desk.replies, desk.label, fault=fault)
 
 
 @contextmanager
@@ -172,6 +172,8 @@ def in_words(error: BaseException, answer: Any) -> tuple[str, str, str]:
         return "an end", f"{error}{place(error)}", "a loop needs a way out that it really reaches"
     if isinstance(error, AskedForKeys | AskedToEnd):
         return "an answer by itself", f"{error}{place(error)}", ""
+    if isinstance(error, Misused):
+        return "the run written by its methods, as they are meant", str(error), ""
     if isinstance(error, SetupFault):
         return "a loop that the model can answer", str(error), ""
     what = cut(f"{type(error).__name__}: {told_by(str, error)}", LONGEST)

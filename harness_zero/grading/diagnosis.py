@@ -4,8 +4,8 @@ The right answer is no constant. Each promise says of any run where it first bro
 promises that a case offers exactly one did.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
@@ -23,6 +23,7 @@ class Case:
 
     play: Callable[[], Recording]  # the same run every time
     choices: dict[str, Broke]
+    whys: Mapping[str, str] = field(default_factory=dict)  # why a promise that tempts is kept
 
     def lines(self) -> list[str]:
         """The promises as the notebook lists them."""
@@ -43,14 +44,18 @@ class Case:
             last = len(self.play().messages) - 1
             if not is_diagnosis(got := read(diagnose()), self.choices, last):
                 expected = f"a letter of {', '.join(self.choices)} and a number from 0 to {last}"
-                why = 'a diagnosis looks like this: return "x", 7'
+                why = f'a diagnosis looks like this: return "{next(iter(self.choices))}", 0'
+                if got == (self.right()[0], last + 1) and self.right()[1] == last:
+                    why = f"right promise; there is no message {last + 1}, name the last that"
+                    why += " was sent"
                 raise Broken(expected, instead(got), why)
 
         def the_promise_is_the_one_that_broke(diagnose: Diagnose) -> None:
             letter, _ = read(diagnose())
             if letter != self.right()[0]:
                 got = f"{letter}: {sentence(self.choices[letter])}"
-                why = "the run keeps that promise from its first message to its last"
+                kept = "the run keeps that promise from its first message to its last"
+                why = self.whys.get(letter, kept)
                 raise Broken("the promise that the run broke", got, why)
 
         def the_message_is_the_one_where_it_broke(diagnose: Diagnose) -> None:

@@ -24,6 +24,7 @@ class Piece:
     name: str  # of the file in my_harness/, and of the function in the package
     borrowed: Callable[..., Callable[..., Any]]  # ours; takes the pieces that it needs, by name
     needs: tuple[str, ...] = ()
+    retires: tuple[str, ...] = ()  # pieces that nothing needs any more once this one is written
 
 
 @dataclass(frozen=True)

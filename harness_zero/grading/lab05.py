@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from copy import deepcopy
+from difflib import get_close_matches
 from functools import partial
 from typing import Any
 
@@ -26,6 +27,7 @@ from harness_zero.grading.lab04 import (
     a_paused_turn_goes_on_with_the_same_array,
     an_empty_reply_never_enters_the_array,
     how_the_last_reply_ended_comes_before_the_limits,
+    it_keeps_what_the_loops_of_labs_01_and_02_promise,
     the_label_comes_back_beside_the_messages,
     the_label_says_how_the_last_reply_ended,
 )
@@ -130,6 +132,12 @@ def after(*spoken: Reply, answered: bool = False) -> Run:
     return run
 
 
+def at_second(seconds: float, run: Run) -> None:
+    """Let it be this late by the run's own clock."""
+    run.clock = partial(float, seconds)
+    run.moved = float(seconds)
+
+
 def asked_about(given: Policy, run: Run) -> Any:
     """What a policy says of a run, which has to be as it was afterwards."""
     before = as_it_is(run)
@@ -138,8 +146,13 @@ def asked_about(given: Policy, run: Run) -> Any:
         changed = next(name for name in before if now.get(name) != before[name])
         was, is_now = brief(before[changed], 100), brief(now[changed], 100)
         why = "a policy reads; what it writes, the next policy and the loop would trip over"
-        raise Broken(f"run.{changed} to stay {was}", is_now, why, run.messages)
+        raise Broken(f"run.{changed} to stay {was}", is_now, why, at_this_moment(run))
     return word
+
+
+def at_this_moment(run: Run) -> Recording:
+    """A run in the middle of a turn, as a policy is asked about it."""
+    return Recording(deepcopy(run.messages), deepcopy(run.replies), None, under_way=True)
 
 
 def as_it_is(run: Run) -> dict[str, Any]:
@@ -159,17 +172,33 @@ def told(word: Any) -> str:
 def expect_silence(given: Policy, run: Run, when: str, why: str) -> None:
     """The policy must have nothing to say of this run."""
     if (word := asked_about(given, run)) is not None:
-        raise Broken(f"None {when}", told(word), why, run.messages)
+        raise Broken(f"None {when}", told(word), why, at_this_moment(run))
 
 
 def expect_end(given: Policy, run: Run, label: str, when: str, why: str) -> None:
     """The policy must end this run under this label."""
     word = asked_about(given, run)
     if not isinstance(word, End):
-        got = f"{told(word)}, which is no End"
-        raise Broken(f"End({label!r}) {when}", got, why, run.messages)
+        got, case = f"{told(word)}, which is no End", at_this_moment(run)
+        raise Broken(f"End({label!r}) {when}", got, no_end(word, label) or why, case)
     if word.label != label:
-        raise Broken(f"the label {label} {when}", f"the label {word.label}", why, run.messages)
+        got, case = f"the label {word.label}", at_this_moment(run)
+        raise Broken(f"the label {label} {when}", got, misspelt(word.label) or why, case)
+
+
+def no_end(word: Any, label: str) -> str:
+    """Why what came instead of an End ends nothing; nothing to say of silence."""
+    if isinstance(word, str):
+        return f"the loop looks for an End, and a text is none: End({label!r})"
+    return "words let the turn go on; only an End ends it" if isinstance(word, Say) else ""
+
+
+def misspelt(label: Any) -> str:
+    """Which label may be meant by a text that is none; nothing if it is one."""
+    if label is None or label in [*Label]:
+        return ""
+    near = get_close_matches(str(label), [*Label], 1)
+    return f"there is no label {str(label)!r}{f'; is {near[0]} meant?' if near else ''}"
 
 
 # structural_stop
@@ -246,22 +275,40 @@ def policy_of(brakes: Brakes, *limits: float, **named: float) -> Policy:
 def under_its_limits_it_is_silent(brakes: Brakes) -> None:
     """One round, one cent, one second less."""
     run = after(*[asking(str(n), cost=0.4, tokens=900) for n in range(4)])
-    run.clock = lambda: 59.0
+    at_second(59, run)
     given = policy_of(brakes, 5, 1.61, 60)
+    word = asked_about(given, run)
     why = "a brake that holds before its limit is another limit than the one that was set"
+    if isinstance(word, End):
+        why = TOO_EARLY.get(str(word.label), why)
     expect_silence(given, run, "at 4 rounds of 5, $1.60 of $1.61, 59 seconds of 60", why)
+
+
+TOO_EARLY = {  # what a brake read that held before its limit
+    "cost_cap": "$1.60 is what the run has cost: run.cost_usd",
+    "deadline": "59 seconds is what run.elapsed says, by the run's own clock; another clock "
+    "shows another time",
+}
+TOO_LATE = {  # what a brake has to read
+    "max_rounds": "the replies of this turn are counted in run.rounds",
+    "cost_cap": "what the run has cost is run.cost_usd",
+    "deadline": "the time of this turn is run.elapsed, by the run's own clock; another clock "
+    "shows another time",
+}
 
 
 def each_brake_names_itself(brakes: Brakes) -> None:
     """At its number, and not only beyond it."""
     run = after(*[asking(str(n), cost=0.5) for n in range(4)])
-    run.clock = lambda: 60.0
+    at_second(60, run)
     for label, limits, when in (
         ("max_rounds", (4, 99.0, 9_999), "at 4 rounds of 4"),
         ("cost_cap", (99, 2.0, 9_999), "at $2.00 of $2.00"),
         ("deadline", (99, 99.0, 60), "at 60 seconds of 60"),
     ):
-        why = "the limit is the last number that is allowed: what is asked for at it is not run"
+        why = TOO_LATE[label]
+        if asked_about(policy_of(brakes, *[limit * 0.99 for limit in limits]), run):
+            why = "the limit is the last number that is allowed: at it the brake holds (>=, not >)"
         expect_end(policy_of(brakes, *limits), run, label, when, why)
 
 
@@ -276,12 +323,11 @@ def a_brake_holds_also_where_no_call_waits(brakes: Brakes) -> None:
 def rounds_and_time_count_anew_in_the_next_turn_and_money_does_not(brakes: Brakes) -> None:
     """The run says which is which: rounds and elapsed are the turn's, cost_usd is the run's."""
     run = after(*[asking(str(n), cost=0.5) for n in range(3)], reply("done", cost=0.5))
-    now = [100.0]
-    run.clock = lambda: now[0]
+    at_second(100, run)
     run.ask("And now the other one.")
     why = "who asks again is not to pay for the rounds of yesterday"
     expect_silence(policy_of(brakes, 4, 99.0, 60), run, "at the beginning of a second turn", why)
-    now[0] = 160.0
+    at_second(160, run)
     expect_end(
         policy_of(brakes, 4, 99.0, 60), run, "deadline", "60 seconds after the turn began", why
     )
@@ -291,12 +337,15 @@ def rounds_and_time_count_anew_in_the_next_turn_and_money_does_not(brakes: Brake
 
 def it_keeps_no_count_of_its_own(brakes: Brakes) -> None:
     """Asked often, of one run or of several, it says what is true of the run it is given."""
-    given = policy_of(brakes, 3, 2.0, 600)
-    fresh, long = after(asking("a")), after(asking("a"), asking("b"), asking("c"))
+    given = policy_of(brakes, 3, 99.0, 10**9)
+    fresh, long = after(asking("a")), after(*[asking(each) for each in "abcd"])
     why = "what it counts it reads off the run: run.rounds, run.cost_usd, run.elapsed"
-    for _ in range(5):
-        expect_silence(given, fresh, "however often it is asked of a run with one reply", why)
-    expect_end(given, long, "max_rounds", "of a run with three replies under a limit of 3", why)
+    try:
+        for _ in range(5):
+            expect_silence(given, fresh, "however often it is asked of a run with one reply", why)
+    except UnboundLocalError as error:
+        raise Broken("a policy that keeps no count", str(error), why) from None
+    asked_about(given, long)
     expect_silence(given, fresh, "of the run with one reply, after it was asked of another", why)
 
 
@@ -310,7 +359,7 @@ def who_sets_no_limit_gets_the_usual_ones(brakes: Brakes) -> None:
         expect_word(policy_of(brakes), after(asking("a", cost=cost)), label, f"at ${cost}", why)
     for passed, label in ((599.0, None), (600.0, "deadline")):
         run = after(asking("a"))
-        run.clock = partial(float, passed)
+        at_second(passed, run)
         expect_word(policy_of(brakes), run, label, f"after {passed:g} seconds", why)
 
 
@@ -411,6 +460,8 @@ def it_is_asked_anew_before_every_message(first_of: FirstOf) -> None:
     told = [getattr(given(run), "text", None) for run in (after(asking("a")), Run("go"))]
     if told != ["1 so far", "0 so far"]:
         why = "the policies are asked when the joined one is, not when it is made"
+        if "1 so far" in str(told[1]) and "0 so far" in str(told[1]):
+            why = "words of an earlier moment are still in the list: make it anew inside the policy"
         raise Broken("the words of two moments: 1 so far, 0 so far", f"{told}", why)
 
 
@@ -470,7 +521,26 @@ class Bench:
         if not isinstance(given, End):
             why = "who calls the loop closes the run with the End that the policy named"
             raise Broken("an End back", told(given), why)
+        if self.run.label is not None:
+            got = f"it is closed already: run.label is {str(self.run.label)!r}"
+            why = "until_end gives back the end, and whoever called it closes the run: once, behind"
+            raise Broken("the run as it is at its end", got, f"{why} every way out")
         return given
+
+    def watch_words(self) -> None:
+        """Hold on where words are said at another moment than the one that they were meant for."""
+        say = self.run.say
+
+        def said_at(text: Any) -> None:
+            if self.events[-1:] != ["policy"]:
+                got = ", ".join([*self.events, "say"])
+                why = "words behind the reply answer it: then it is nobody's last word any more,"
+                why += " and the stop is blind; say them first, then write the next message"
+                self.misused = Broken("the words said before the next message", got, why)
+                raise self.misused
+            say(text)
+
+        self.run.say = said_at  # type: ignore[method-assign]
 
 
 def the_end_that_the_policy_named_comes_back(until_end: UntilEnd) -> None:
@@ -554,6 +624,7 @@ def words_enter_the_run_and_the_turn_goes_on(until_end: UntilEnd) -> None:
     )
     for when, where in moments:
         bench = Bench(asking("a", "b"), reply("done"), word=once("slower", when))
+        bench.watch_words()
         bench.play(until_end)
         if "slower" not in str(bench.desk.sent[-1]) or bench.run.spoken == []:
             got = f"spoken: {bench.run.spoken}; sent: {', '.join(kinds(bench.desk.sent[-1]))}"
@@ -631,17 +702,21 @@ def what_fails_besides_the_model_is_raised(until_end: UntilEnd) -> None:
         ("tool", Slip),
         ("policy", Slip),
         ("view", Slip),
+        ("hear", Slip),
     ):
         bench = Bench(asking("a"), reply("done"))
 
         def slip(*given: Any, fault=fault, part=part) -> Any:
             raise fault(f"a slip in the {part}")
 
-        setattr(bench, part, slip)
+        setattr(bench.run if part == "hear" else bench, part, slip)
         try:
             given = bench.play(until_end)
         except fault:
             continue
+        if part == "hear":
+            why = "run.hear(reply) stands behind the try: what fails in it is no failure of the"
+            raise Broken("what run.hear raises goes through", told(given), f"{why} model")
         why = "only the call of the model is fenced in: what else fails has to be mended, and"
         why += " whoever pressed Ctrl+C is answered by the one who called the loop"
         raise Broken(f"{fault.__name__} of the {part} raised", told(given), why)
@@ -652,11 +727,17 @@ def what_fails_besides_the_model_is_raised(until_end: UntilEnd) -> None:
 
 def an_interrupt_is_a_label_and_tells_the_calls_apart(play: Play) -> None:
     """The second of three calls is interrupted: done, unknown, not done."""
-    promise = promises.an_interrupt_tells_apart_what_was_done_what_is_unknown_and_what_was_not_done
+    desk = Desk(reply(note("a"), tool_use("b", "press"), note("c")))
     try:
-        promise(play)
+        messages = desk.play(play)
     except KeyboardInterrupt:
         raise escaped() from None
+    if desk.label is None:
+        left = [id for id in "abc" if id not in results_in(messages)]
+        got = f"None, and {', '.join(left) or 'no call'} unanswered"
+        why = "run.close(end) has to stand behind the try, so that Ctrl+C passes it too"
+        raise Broken("the label interrupted", got, why)
+    promises.an_interrupt_tells_apart_what_was_done_what_is_unknown_and_what_was_not_done(play)
 
 
 def escaped() -> Broken:
@@ -701,6 +782,19 @@ def a_model_that_fails_leaves_the_run_in_your_hands(play: Play) -> None:
         got = f"{desk.label} with {', '.join(kinds(messages))}"
         why = "half an hour of work is in the array, and the API will be back"
         raise Broken("model_error, and both results in message 2", got, why)
+
+
+def it_keeps_what_the_loop_of_lab_04_promises(play: Play) -> None:
+    """Each promise of stage 4, and what lab 04 asks of a loop besides, in order."""
+    for promise in (
+        *of_stage(4),
+        how_the_last_reply_ended_comes_before_the_limits,
+        a_limit_names_itself,
+        an_empty_reply_never_enters_the_array,
+        a_paused_turn_goes_on_with_the_same_array,
+        a_limit_holds_in_a_pause_too,
+    ):
+        promise(play)
 
 
 def a_fault_of_the_set_up_is_no_interrupt(play: Play) -> None:
@@ -805,6 +899,11 @@ INVENTORY = Case(
         "d": whoever_falls_silent_is_spoken_to,
         "e": the_array_holds_what_the_model_said,
     },
+    whys={
+        "a": "the words in message 2 stand inside the last result, where they do no harm",
+        "c": "empty_reply is how the last reply ended; but did the turn have to end there?",
+        "e": "an empty reply is nothing that was said, so it leaves nothing in the array",
+    },
 )
 
 
@@ -844,11 +943,11 @@ BRAKES = Exercise(
     objectives=(3,),
     takes="brakes(max_rounds=20, cap_usd=2.0, seconds=600)",
     promises=(
+        it_keeps_no_count_of_its_own,
         under_its_limits_it_is_silent,
         each_brake_names_itself,
         a_brake_holds_also_where_no_call_waits,
         rounds_and_time_count_anew_in_the_next_turn_and_money_does_not,
-        it_keeps_no_count_of_its_own,
         who_sets_no_limit_gets_the_usual_ones,
     ),
     piece=Piece("brakes", borrowed=lambda: brakes),
@@ -921,15 +1020,10 @@ TWO_HALVES = Exercise(
     takes="two_halves(model, tools, prompt)",
     promises=(
         the_label_comes_back_beside_the_messages,
-        *of_stage(1, 2),
+        it_keeps_what_the_loops_of_labs_01_and_02_promise,
         a_clock_may_begin_anywhere,
         nobody_sets_a_limit_and_there_are_limits,
-        *of_stage(4),
-        how_the_last_reply_ended_comes_before_the_limits,
-        a_limit_names_itself,
-        an_empty_reply_never_enters_the_array,
-        a_paused_turn_goes_on_with_the_same_array,
-        a_limit_holds_in_a_pause_too,
+        it_keeps_what_the_loop_of_lab_04_promises,
         an_interrupt_is_a_label_and_tells_the_calls_apart,
         an_interrupt_while_the_model_speaks_is_a_label_too,
         a_model_that_fails_leaves_the_run_in_your_hands,
@@ -941,6 +1035,7 @@ TWO_HALVES = Exercise(
         "run",
         needs=("act", "structural_stop", "brakes", "first_of", "until_end"),
         borrowed=around,
+        retires=("act", "close_calls"),
     ),
 )
 

@@ -29,6 +29,7 @@ class Account:
     label: Any = None
     why: str = ""
     fault: str = ""
+    under_way: bool = False  # calls of the last message may still wait
     followed: "Followed | None" = None  # the lines of its code, if they were followed
 
 
@@ -40,7 +41,9 @@ def account(run: Any) -> Account:
     if isinstance(run, Recording):
         ended = (run.label, run.why, run.fault)
         messages = checked(run.messages, run)
-        return Account(messages, [], run.replies, None, {}, *ended, followed=run.followed)
+        return Account(
+            messages, [], run.replies, None, {}, *ended, run.under_way, followed=run.followed
+        )
     if isinstance(run, tuple) and len(run) == 2 and not is_message(run[0]):
         inner = account(run[0])
         return Account(**{**vars(inner), "label": run[1] if run[1] is not None else inner.label})

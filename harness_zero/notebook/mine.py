@@ -5,7 +5,7 @@ from html import escape
 
 from harness_zero import kernel
 from harness_zero.grading.exercise import Exercise
-from harness_zero.mine import PACKAGE, lab_of, makers, owned
+from harness_zero.mine import PACKAGE, lab_of, makers, owned, retired
 from harness_zero.notebook.faces import Shown, coloured, fold
 from harness_zero.progress import copy_around
 
@@ -31,7 +31,8 @@ def row(
 ) -> tuple[str, str, str]:
     """A piece: its name, whose it is, and the exercise that it comes from or waits for."""
     made = own.get(name, exercises[0]) or exercises[0]
-    return name, "yours" if name in own else "borrowed", f"lab {lab_of(made)[:2]}, {made.title}"
+    whose = "yours" if name in own else "retired" if name in retired(own) else "borrowed"
+    return name, whose, f"lab {lab_of(made)[:2]}, {made.title}"
 
 
 def as_text(rows: list[tuple[str, str, str]]) -> str:

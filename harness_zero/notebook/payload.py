@@ -14,6 +14,7 @@ from harness_zero.messages import Message, Reply, array_fault, tokens
 from harness_zero.notebook.account import Account, an
 from harness_zero.notebook.code import code_payload
 from harness_zero.notebook.stepping import Step, kept, raw_blocks, steps
+from harness_zero.notebook.written import asks
 
 BUDGET = 800_000  # bytes of blocks
 LIMITS = (20_000, 8_000, 4_000, 2_000, 1_000, 500, 250, 120)  # characters of one text
@@ -149,9 +150,15 @@ def payload(told: Account) -> dict[str, Any]:
             "label": None if told.label is None else str(words.value(told.label)),
             "why": words.text(told.why),
             "fault": words.text(told.fault),
-            "array": words.text(broken(told.messages)),
+            "array": words.text(broken(judged(told))),
         },
     } | ({"code": code} if code else {})
+
+
+def judged(told: Account) -> list[Message]:
+    """The messages that can be judged: while a turn is under way its last calls may wait."""
+    waits = told.under_way and told.messages and asks(told.messages[-1])
+    return told.messages[:-1] if waits else told.messages
 
 
 def broken(messages: list[Message]) -> str:

@@ -290,6 +290,37 @@ def brakes_that_count(max_rounds=20, cap_usd=2.0, seconds=600):
     return policy
 
 
+def brakes_that_count_in_vain(max_rounds=20, cap_usd=2.0, seconds=600):
+    asked = 0
+
+    def policy(run):
+        asked += 1  # noqa: F823
+        return End("max_rounds") if asked > max_rounds else None
+
+    return policy
+
+
+def brakes_with_a_clock(max_rounds=20, cap_usd=2.0, seconds=600):
+    began = time.monotonic()
+
+    def policy(run):
+        if time.monotonic() - began >= seconds:
+            return End("deadline")
+        return brakes(max_rounds, cap_usd, 10**9)(run)
+
+    return policy
+
+
+def brakes_that_end(give):
+    """Brakes that hold, and give back something else."""
+
+    def wrong(max_rounds=20, cap_usd=2.0, seconds=600):
+        made = brakes(max_rounds, cap_usd, seconds)
+        return lambda run: give(str(word.label)) if (word := made(run)) else None
+
+    return wrong
+
+
 def brakes_that_remember(max_rounds=20, cap_usd=2.0, seconds=600):
     most = [0]
 
@@ -422,6 +453,21 @@ def first_of_in_reverse(*policies):
     return policy
 
 
+def first_of_with_its_list_outside(*policies):
+    spoken = []
+
+    def policy(run):
+        for ask in policies:
+            word = ask(run)
+            if isinstance(word, End):
+                return word
+            if word:
+                spoken.append(word.text)
+        return Say("\n".join(spoken)) if spoken else None
+
+    return policy
+
+
 def first_of_called_at_once(*policies):
     return policies[0] if policies else None
 
@@ -483,6 +529,62 @@ def the_same_call_again(run, tool):
     for call in [*run.pending]:
         run.begin()
         run.answer({**tool(call), "content": "ok"})
+
+
+def answers_what_was_not_begun(run, tool):
+    for call in run.pending:
+        run.answer(tool(call))
+
+
+def begins_all_then_answers(run, tool):
+    calls = [run.begin() for _ in range(len(run.pending))]
+    for call in calls:
+        run.answer(tool(call))
+
+
+def begins_once_too_often(run, tool):
+    while call := run.begin():
+        run.answer(tool(call))
+
+
+def says_the_wrapping(run, word):
+    run.say(word)
+
+
+def says_it_afterwards(run, policy, view, model, tool):
+    while not isinstance(word := policy(run), End):
+        if run.pending:
+            while run.pending:
+                run.answer(tool(run.begin()))
+        else:
+            request = view(run)
+            try:
+                reply = model(request)
+            except Exception as error:
+                return End("model_error", repr(error))
+            run.hear(reply)
+        if word:
+            run.say(word.text)
+    return word
+
+
+def closes_where_the_model_fails(run, view, model):
+    request = view(run)
+    try:
+        reply = model(request)
+    except Exception as error:
+        end = End("model_error", repr(error))
+        run.close(end)
+        return end
+    run.hear(reply)
+
+
+def hears_inside_the_net(run, view, model):
+    request = view(run)
+    try:
+        run.hear(model(request))
+    except Exception as error:
+        return End("model_error", repr(error))
 
 
 def half_a_call(run, tool):
@@ -637,6 +739,21 @@ def halves(
     return two_halves
 
 
+def closes_inside_the_try(
+    model, tools, prompt, max_rounds=20, cap_usd=2.0, seconds=600, clock=time.monotonic, more=()
+):
+    run = Run(prompt, clock)
+    policies = first_of_by_one_pass(
+        structural_stop, brakes_in_a_table(max_rounds, cap_usd, seconds), *more
+    )
+    try:
+        end = until_end(run, policies, plain(), of_messages(model), toolbox(tools))
+        run.close(end)
+    except KeyboardInterrupt:
+        end = End("interrupted")
+    return run.messages, run.label
+
+
 def without_more(
     model, tools, prompt, max_rounds=20, cap_usd=2.0, seconds=600, clock=time.monotonic
 ):
@@ -669,7 +786,7 @@ WRONG = {
     "brakes": {
         "beyond the limit": (
             brake_of(lambda run, r, u, s: (run.rounds > r, run.cost_usd > u, run.elapsed > s)),
-            "End('max_rounds') at 4 rounds of 4",
+            "at it the brake holds (>=, not >)",
         ),
         "a cap that is passed": (
             brake_of(lambda run, r, u, s: (run.rounds >= r, run.cost_usd > u, run.elapsed >= s)),
@@ -679,7 +796,7 @@ WRONG = {
             brake_of(
                 lambda run, r, u, s: (run.rounds + 1 >= r, run.cost_usd >= u, run.elapsed >= s)
             ),
-            "got:      End('max_rounds')",
+            "None at 4 rounds of 5",
         ),
         "rounds of all turns": (
             brake_of(
@@ -709,11 +826,11 @@ WRONG = {
                     time.monotonic() + 10**6 - run.began >= s,
                 )
             ),
-            "got:      End('deadline')\n        why:      a brake that holds before",
+            "59 seconds is what run.elapsed says",
         ),
         "tokens for money": (
             brake_of(lambda run, r, u, s: (run.rounds >= r, run.tokens >= u, run.elapsed >= s)),
-            "got:      End('cost_cap')",
+            "what the run has cost: run.cost_usd",
         ),
         "fifty rounds": (brake_of(plain_holds, (50, 2.0, 600)), "after 20 replies"),
         "ten dollars": (brake_of(plain_holds, (20, 10.0, 600)), "at $2.0\n"),
@@ -723,6 +840,16 @@ WRONG = {
         "no policy": (brakes_without_a_policy, "a policy back: a function of the run"),
         "says it to the model": (brakes_that_say, "got:      Say('Stop now.')"),
         "a label and no End": (brakes_with_a_label, "'max_rounds'>, which is no End"),
+        "a text and no End": (
+            brakes_that_end(lambda label: label),
+            "the loop looks for an End, and a text is none: End('max_rounds')",
+        ),
+        "a label misspelt": (
+            brakes_that_end(lambda label: End(label.replace("rounds", "round"))),
+            "there is no label 'max_round'; is max_rounds meant?",
+        ),
+        "a counter that is not there yet": (brakes_that_count_in_vain, "keeps no count"),
+        "a clock since it was made": (brakes_with_a_clock, "by the run's own clock"),
         "only where calls wait": (brakes_where_calls_wait, "is the stop's question"),
         "takes the calls away": (brakes_that_take_the_calls, "run.pending to stay"),
     },
@@ -738,6 +865,10 @@ WRONG = {
         "one answer for ever": (first_of_asked_at_once, "of two moments"),
         "in reverse": (first_of_in_reverse, "'quieter\\nslower'"),
         "the first policy": (first_of_called_at_once, "made of policies"),
+        "a list for ever": (
+            first_of_with_its_list_outside,
+            "words of an earlier moment are still in the list",
+        ),
         "asked with nothing": (
             lambda *policies: lambda run: first_of(*policies)(None),
             "2 asked, and of something else",
@@ -748,7 +879,8 @@ WRONG = {
         "words behind results": (lambda: ("a", 2), "no words stand behind results"),
         "an orphan": (lambda: ("b", 4), "every call is answered"),
         "the label": (lambda: ("c", 4), "the label says how"),
-        "what was said": (lambda: ("e", 4), "the array holds what the model said"),
+        "what was said": (lambda: ("e", 4), "an empty reply is nothing that was said"),
+        "the message that never came": (lambda: ("d", 5), "there is no message 5, name the last"),
         "where it asked": (lambda: ("d", 3), "look down"),
         "where words were heard": (lambda: ("d", 2), "message 2"),
     },
@@ -786,7 +918,32 @@ WRONG = {
         "words end it": (stops_at_words, "sent: user [text]\n"),
         "a net around all": (catches_it_all, "Slip of the tool raised"),
         "catches Ctrl+C": (catches_ctrl_c, "KeyboardInterrupt of the tool raised"),
-        "closes by itself": (closes_by_itself, "made: none; pending: 0"),
+        "closes by itself": (closes_by_itself, "closed already: run.label is 'finished'"),
+        "closes where the model fails": (
+            looping(listen=closes_where_the_model_fails),
+            "closed already: run.label is 'model_error'",
+        ),
+        "hears inside the net": (
+            looping(listen=hears_inside_the_net),
+            "run.hear(reply) stands behind the try",
+        ),
+        "the words and their wrapping": (
+            looping(speak=says_the_wrapping),
+            "run.say was given a Say, not its text",
+        ),
+        "answers what was not begun": (
+            looping(act=answers_what_was_not_begun),
+            "that run.begin() handed out last, and none was handed out",
+        ),
+        "begins all, then answers": (
+            looping(act=begins_all_then_answers),
+            "Each begin is followed by its answer",
+        ),
+        "begins once too often": (
+            looping(act=begins_once_too_often),
+            "hands out the next call that waits, and none does",
+        ),
+        "words behind the message": (says_it_afterwards, "the stop is blind"),
     },
     "two_halves": {
         "no more": (without_more, "a parameter more: a list of policies"),
@@ -826,6 +983,7 @@ WRONG = {
             halves(close=lambda run, end: setattr(run, "label", end.label)),
             "a, b asked for and not answered",
         ),
+        "closes inside the try": (closes_inside_the_try, "None, and a, b, c unanswered"),
         "Ctrl+C goes through": (halves(caught=()), "KeyboardInterrupt raised"),
         "every fault an interrupt": (halves(caught=BaseException), "OutOfReplies raised"),
         "the whole request": (halves(speak=lambda model: model), "no list but dict"),
