@@ -146,7 +146,8 @@ def test_a_policy_is_judged_in_the_middle_of_a_turn_and_the_array_is_not_called_
     found = findings(exercise, late)
     broken = followed(exercise.promises[len(found) - 1], late, found[-1])
     payload = case_of(broken).payload
-    assert payload["end"]["array"] == ""
+    assert payload["end"]["array"] == "" and payload["end"]["open"]
+    assert "; not ended yet" in repr(case_of(broken))
     code = payload["code"]
     call, statement, *_ = code["steps"][code["opens"]]
     assert call == 1 and statement == len(code["statements"]) - 1, "a line of the inner policy"

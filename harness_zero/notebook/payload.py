@@ -151,7 +151,8 @@ def payload(told: Account) -> dict[str, Any]:
             "why": words.text(told.why),
             "fault": words.text(told.fault),
             "array": words.text(broken(judged(told))),
-        },
+        }
+        | ({"open": True} if told.under_way else {}),
     } | ({"code": code} if code else {})
 
 

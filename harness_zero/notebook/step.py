@@ -232,7 +232,7 @@ def ending(end: dict[str, Any]) -> str:
     if end["fault"]:
         return f"ended in an error: {one_line(end['fault'])}"
     if end["label"] is None:
-        return "no label"
+        return "not ended yet" if "open" in end else "no label"
     why = f" ({one_line(end['why'])})" if end["why"] else ""
     return f"ended: {one_line(end['label'])}{why}"
 

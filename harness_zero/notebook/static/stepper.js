@@ -9,7 +9,7 @@
  *   stop?: string, tokens?: number, usd?: number}} Step
  * @typedef {{blocks: Block[], cut: number[], steps: Step[], limits: Record<string, number>,
  *   tells: {replies: boolean, policy: boolean},
- *   end: {label: string | null, why: string, fault: string, array: string}, code?: Code}} Payload
+ *   end: {label: string | null, why: string, fault: string, array: string, open?: true}, code?: Code}} Payload
  * @typedef {{block: Block, id: number, step: number, role: string, number: string,
  *   first: boolean, pair: number | null}} Entry
  * @typedef {{end: number, before: number, step: number, said: number, line: number,
@@ -463,7 +463,7 @@ function render({ model, el }) {
     if (isResult(block)) return pair === null ? "answers no call" : `answers message ${entries[pair].number}`;
     if (!isCall(block)) return "";
     if (pair !== null && pair < to) return `answered in message ${entries[pair].number}`;
-    return at === lastPlace ? "never answered" : "not answered yet";
+    return at === lastPlace && !end.open ? "never answered" : "not answered yet";
   }
 
   /** Mark what is new, what is selected, and what belongs to it. */
@@ -568,13 +568,13 @@ function render({ model, el }) {
   function tell() {
     const reached = places[at].step, step = steps[reached] ?? NOTHING_YET;
     const { rounds, turn, tokens, usd, stop } = totals[reached] ?? NOTHING_YET;
-    const isLast = at === lastPlace, sentence = sentenceAt(places[at], rounds);
+    const isLast = at === lastPlace, over = isLast && !end.open, sentence = sentenceAt(places[at], rounds);
     write(place, `${count(at + 1)} of ${count(places.length)}`);
     slider.value = String(at + 1);
     slider.setAttribute("aria-valuetext", `${at + 1} of ${places.length}`);
     for (const each of back) each.setAttribute("aria-disabled", String(at === 0));
     for (const each of forth) each.setAttribute("aria-disabled", String(isLast));
-    write(told, visible([sentence, isLast ? endingOf(end) : ""].join(" ").trim()));
+    write(told, visible([sentence, over ? endingOf(end) : ""].join(" ").trim()));
     write(facts.stop_reason.value, visible(stop) || (tells.replies && rounds ? "none" : rounds ? "not recorded" : "no reply yet"));
     write(facts.policy.value, policyAt(step, isLast));
     measure(facts.rounds, rounds, limits.rounds, count, turn > 1 ? `, turn ${turn}` : "");
@@ -583,7 +583,7 @@ function render({ model, el }) {
     if (!tells.replies) write(facts.tokens.value, "not recorded"), write(facts.spend.value, "not recorded");
     facts.time.row.hidden = limits.seconds === undefined;
     write(facts.time.value, `${limits.seconds} s a turn at most`);
-    write(facts.label.value, isLast ? (end.label ?? (end.fault ? "none" : "the loop gives none")) : "not ended yet");
+    write(facts.label.value, over ? (end.label ?? (end.fault ? "none" : "the loop gives none")) : "not ended yet");
     facts.label.row.classList.toggle("hz-step-ended", isLast && (end.label !== null || !!end.fault));
     write(why, isLast || places[at].line === payload.code?.opens ? visible(end.fault || end.why) : "");
     facts.array.row.hidden = !isLast || !end.array;
