@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from harness_zero.assembly import assemble, of_messages
 from harness_zero.faults import SetupFault
+from harness_zero.keys import without_keys
 from harness_zero.loop import ModelFailed
 from harness_zero.messages import reply, said, tool_result, tool_use, user
 from harness_zero.models.recorded import Diverged, RecordingEnded, recorded, replay
@@ -263,6 +264,95 @@ def test_a_word_that_a_local_server_takes_for_a_key_is_no_secret(file, monkeypat
     monkeypatch.setenv("ANTHROPIC_API_KEY", "none")
     recorded(scripted(SAYS), file)([user("there are none")])
     assert "there are none" in file.read_text("utf-8")
+
+
+AWKWARD = 'a "quoted"\\back\nslash'
+SHAPED = "sk-ant-api03-" + "A1b2C3d4" * 4
+PLAIN = "a-plain-local-secret"
+
+
+def kept(file, value, *replies):
+    """What stands in the file after this was asked, and what a replay says to the same."""
+    asked = value if "messages" in value else [user(tool_use("a", "note", it=value))]
+    recorded(scripted(*(replies or [SAYS])), file)(asked)
+    assert replay(file)(asked)["stop_reason"] == "end_turn"
+    return file.read_text("utf-8")
+
+
+def test_a_key_that_names_a_field_is_masked(file, key):
+    assert key not in kept(file, {key: 1, "inner": [{f"the {key}": 2}]})
+
+
+def test_a_key_that_names_a_field_of_the_request_is_masked_in_every_line(file, key):
+    model = recorded(scripted(SAYS, SAYS), file)
+    asked = request(user("go"), **{key: 1})
+    model(asked)
+    model(asked)
+    again = replay(file)
+    assert [again(asked), again(asked)] == [SAYS, SAYS]
+    assert key not in file.read_text("utf-8")
+
+
+def test_a_divergence_does_not_tell_a_key_that_names_a_field_or_a_call(file, key):
+    recorded(scripted(SAYS), file)([user("go")])
+    for block in ({"type": "text", key: 1}, tool_result(key, "5")):
+        with pytest.raises(Diverged) as caught:
+            replay(file)([user("go", block)])
+        assert key not in str(caught.value) and "***" in str(caught.value)
+
+
+@pytest.mark.parametrize("quoted", [str, json.dumps, lambda it: json.dumps(json.dumps(it)), repr])
+def test_a_key_is_known_in_the_quotes_of_json_as_well(file, monkeypatch, quoted):
+    monkeypatch.setenv("DB_PASSWORD", AWKWARD)
+    assert "back" not in kept(file, f"it is {quoted(AWKWARD)}")
+
+
+def test_a_number_whose_digits_are_a_key_is_masked(file, monkeypatch):
+    monkeypatch.setenv("BANK_PASSWORD", "1234567890")
+    assert "1234567890" not in kept(file, {"pin": 1234567890, "others": [-1234567890]})
+
+
+@pytest.mark.parametrize("before", ["\\n", "\x1b[31m", "TOKEN_", "%20", "x", '"', ""])
+def test_what_looks_like_a_key_is_masked_whatever_stands_before_it(file, before):
+    assert "api03" not in kept(file, f"it is {before}{SHAPED}")
+
+
+@pytest.mark.parametrize("before", ["\\n", "\x1b[31m", "TOKEN_", "%20", "\\u001b", '"', ""])
+def test_keys_of_others_are_masked_behind_escapes_as_well(file, before):
+    for word in ("sk-" + "a1" * 12, "ghp_" + "a1" * 12, "hf_" + "a1" * 12, "AKIA" + "A1" * 8):
+        assert word not in without_keys(f"it is {before}{word}")
+
+
+@pytest.mark.parametrize(
+    "words", ["risk-management-and-other-things", "laughs_and_more_laughs_of_all"]
+)
+def test_a_long_word_with_the_letters_of_a_key_in_it_stays(words):
+    assert without_keys(words) == words
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"options": {"extra_headers": {"x-local": PLAIN}}},
+        {"default_headers": {"x-local": PLAIN}},
+        {"options": {"default_headers": {"x-local": [PLAIN]}}},
+        {"extra_body": {"api_key": PLAIN}},
+        {"client": {"headers": {"X-Api-Key": PLAIN, "Proxy-Authorization": [PLAIN]}}},
+        {"mcp_servers": [{"type": "url", "authorization_token": PLAIN}]},
+        {"x-api-key": PLAIN, "authorization": PLAIN},
+        {"client": {"auth_token": PLAIN, "apiKey": PLAIN, "set-cookie": PLAIN}},
+    ],
+)
+def test_what_is_named_as_a_key_is_masked_wherever_it_stands(file, fields):
+    assert PLAIN not in kept(file, request(user("go"), **fields), SAYS | {"by": fields})
+
+
+def test_a_schema_that_names_a_key_and_a_count_of_tokens_stay_as_they_are(file):
+    schema = {"properties": {"api_key": {"type": "string"}}, "required": ["api_key"]}
+    fields = {"tools": [{"name": "login", "input_schema": schema}], "max_tokens": 64}
+    kept(file, request(user("go"), **fields))
+    [call] = replay(file).calls
+    assert call.new == request(user("go"), **fields)
 
 
 # Torn and damaged files

@@ -70,7 +70,8 @@ class Sent:
         """What a request has beyond this one, and what came of it. Keys are masked."""
         kept, mine = self.kept(request["messages"]), self.request
         others = {name: value for name, value in request.items() if name != "messages"}
-        same = tuple(sorted(name for name in others if name in mine and mine[name] == others[name]))
+        written = masked(dict.fromkeys(others)).keys() & mine.keys()  # no name that is masked
+        same = tuple(sorted(name for name in written if mine[name] == others.get(name)))
         new = {name: value for name, value in others.items() if name not in same}
         return Call(masked({**new, "messages": request["messages"][kept:]}), kept, same, outcome)
 
@@ -161,10 +162,10 @@ class Replay:
 
 
 def hold(number: int, recorded: Request, sent: Request) -> None:
-    """Diverged if what is sent is not what was recorded, but for keys, which are masked there."""
+    """Diverged if what is sent is not what was recorded. Keys are masked, and do not count."""
     if first_difference(recorded, sent, loose=True) is None:
         return
-    if found := first_difference(recorded, masked(sent), loose=True):
+    if found := first_difference(masked(recorded), masked(sent), loose=True):
         raise Diverged(diverged(number, found))
 
 
