@@ -1,7 +1,9 @@
 """A model recorded once and replayed for nothing; files that are torn, damaged or strange."""
 
 import json
+import multiprocessing
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -15,6 +17,7 @@ from harness_zero.keys import without_keys
 from harness_zero.loop import ModelFailed
 from harness_zero.messages import reply, said, tool_result, tool_use, user
 from harness_zero.models.recorded import Diverged, RecordingEnded, recorded, replay
+from harness_zero.models import tape
 from harness_zero.models.scripted import OutOfReplies, scripted
 from harness_zero.models.tape import NoRecording
 from harness_zero.run import Run
@@ -461,7 +464,7 @@ def test_a_missing_file_and_a_missing_folder_are_told(tmp_path):
         replay(tmp_path / "none.jsonl")
     with pytest.raises(NoRecording, match="there is no folder"):
         recorded(scripted(), tmp_path / "none" / "run.jsonl")
-    with pytest.raises(NoRecording, match="cannot be read: Is a directory"):
+    with pytest.raises(NoRecording, match="cannot be written: Is a directory"):
         recorded(scripted(), tmp_path)
 
 
@@ -525,6 +528,55 @@ def test_threads_share_a_recorder(file):
         lengths.append(len(again.upcoming()["messages"]))
         assert again(again.upcoming()) == SAYS
     assert sorted(lengths) == [1, 3, 5, 7]
+
+
+ROUNDS = 120
+
+
+def talk(file, who, together):
+    """A conversation of many rounds, recorded; every reply says what it was asked."""
+    model = recorded(lambda messages: reply(messages[-1]["content"][0]["text"]), file)
+    messages = []
+    together.wait(timeout=60)
+    for n in range(ROUNDS):
+        messages = [*messages, user(f"{who}{n}")]
+        model(messages)
+
+
+def assert_both_talks_are_whole(file):
+    said = {"a": [], "b": []}
+    model = replay(file)
+    for _ in range(2 * ROUNDS):
+        asked = model.upcoming()["messages"]
+        words = [message["content"][0]["text"] for message in asked]
+        who = words[0][0]
+        assert words == [f"{who}{n}" for n in range(len(words))]
+        assert model(asked)["content"][0]["text"] == words[-1]
+        said[who].append(len(words))
+    assert said == dict.fromkeys("ab", [*range(1, ROUNDS + 1)])
+
+
+def test_two_processes_write_one_recording(file):
+    fresh = multiprocessing.get_context("spawn")
+    together = fresh.Barrier(2)
+    writers = [fresh.Process(target=talk, args=(file, who, together)) for who in "ab"]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    assert [writer.exitcode for writer in writers] == [0, 0]
+    assert_both_talks_are_whole(file)
+
+
+@pytest.mark.parametrize("fcntl", [tape.fcntl, None])
+def test_two_recorders_in_two_threads_write_one_recording(file, fcntl, monkeypatch):
+    """With a lock on the file, and on a system that has none."""
+    monkeypatch.setattr(tape, "fcntl", fcntl)
+    together = threading.Barrier(2)
+    with ThreadPoolExecutor() as threads:
+        for done in [threads.submit(talk, file, who, together) for who in "ab"]:
+            done.result()
+    assert_both_talks_are_whole(file)
 
 
 # Growth

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 from harness_zero.brief import brief, told_by
@@ -18,7 +17,7 @@ from harness_zero.faults import SetupFault
 from harness_zero.keys import masked, without_keys
 from harness_zero.loop import ModelFailed
 from harness_zero.messages import Reply
-from harness_zero.models.tape import Call, NoRecording, append, line, mended, read
+from harness_zero.models.tape import Call, NoRecording, alone, append, line, mended, read
 from harness_zero.ports import Request
 from harness_zero.prefix import Difference, first_difference
 
@@ -87,11 +86,13 @@ class Recorded:
     """
 
     def __init__(self, model: Callable[[Asked], Reply], file: Path) -> None:
-        self.model, self.file, self.lock = model, file, Lock()
+        self.model, self.file = model, file
         self.last, self.note = NOTHING, ""
         if not file.parent.is_dir():
             raise NoRecording(f"{file} cannot be written: there is no folder {file.parent}.")
-        self.catch_up()
+        if file.exists():
+            with alone(file):
+                self.catch_up()
 
     def __call__(self, asked: Asked) -> Reply:
         """Ask the model, and write down what it was sent and what it said."""
@@ -115,7 +116,7 @@ class Recorded:
 
     def write(self, request: Request, outcome: dict[str, Any]) -> None:
         """Append one line that fits the last one."""
-        with self.lock:
+        with alone(self.file):
             self.catch_up()
             try:
                 written = line(self.last.whats_new(request, outcome))

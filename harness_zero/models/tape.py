@@ -8,15 +8,23 @@ array, and not with its square. Nothing else is in it: no time, no header, no ke
 import json
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from threading import Lock
+from typing import Any, BinaryIO
 
 from harness_zero.faults import SetupFault
 from harness_zero.ports import Request
 
+try:
+    import fcntl
+except ImportError:  # not on Windows
+    fcntl = None  # type: ignore[assignment]
+
 VERSION = 1
 START = b'{"version":'  # every line begins with it
+LOCKS: dict[str, Lock] = {}  # of this process, one a file
 
 
 class NoRecording(SetupFault):
@@ -78,10 +86,31 @@ def line(call: Call) -> bytes:
     return text.encode("utf-8", "backslashreplace") + b"\n"
 
 
+@contextmanager
+def alone(file: Path) -> Iterator[None]:
+    """Hold a file, so that nobody else reads its end and writes behind it in between.
+
+    It keeps out the other threads, and the other processes where the system can lock a file.
+    """
+    with LOCKS.setdefault(str(file.resolve()), Lock()), opened(file) as held:
+        if fcntl:
+            with suppress(OSError):  # a file system that knows no locks
+                fcntl.flock(held, fcntl.LOCK_EX)  # until it is closed
+        yield
+
+
+def opened(file: Path) -> BinaryIO:
+    """A file, to be written at its end."""
+    try:
+        return file.open("ab")
+    except OSError as error:
+        raise NoRecording(f"{file} cannot be written: {error.strerror}.") from error
+
+
 def append(file: Path, written: bytes) -> None:
     """Write a line behind the others, at once."""
     try:
-        with file.open("ab") as recording:
+        with opened(file) as recording:
             recording.write(written)
     except OSError as error:
         raise NoRecording(f"{file} cannot be written: {error.strerror}.") from error
