@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from harness_zero.faults import SetupFault
-from harness_zero.traces.cassettes import NoCassette, exchanges
+from harness_zero.traces.cassettes import MOST_UNPACKED, NoCassette, exchanges
 
 SHARED = Path(__file__).parents[2] / "shared" / "traces" / "a-anthropic-http"
 ASKED = {
@@ -325,6 +325,50 @@ def test_nothing_that_a_file_names_is_run(tag, cassette, tmp_path):
     made = tmp_path / "made"
     content = filled(VCR_PY).replace("version: 1", f"version: {tag} ['{made}']")
     assert exchanges(cassette(content)) and not made.exists()
+
+
+LAUGHS = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
+    f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 9)
+)
+MERGES = "a0: &a0 {x: 1, y: 2}\n" + "".join(
+    f"a{n}: &a{n} {{<<: [{', '.join([f'*a{n - 1}'] * 10)}]}}\n" for n in range(1, 9)
+)
+
+
+@pytest.mark.parametrize("laughs", [LAUGHS, MERGES])
+@pytest.mark.parametrize("last", ["a: b", "interactions: *a8", PYDANTIC_AI.replace("ä", "*a8")])
+def test_aliases_that_grow_without_end_are_refused(laughs, last, cassette):
+    with pytest.raises(NoCassette, match="its aliases repeat more than"):
+        exchanges(cassette(laughs + last))
+
+
+def test_aliases_that_a_recorder_writes_are_read(cassette):
+    content = PYDANTIC_AI.replace("content: ä", "content: &id001 ä")
+    [found] = exchanges(cassette(content.replace('"Gr\\xFC\\xDFe"', "*id001")))
+    assert found.answer["content"][0]["text"] == "ä"
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zlib.compress])
+def test_a_small_body_that_unpacks_to_a_huge_one_is_refused(pack, cassette):
+    bomb = pack(bytes(MOST_UNPACKED + 1))
+    assert len(bomb) < 1_000_000
+    with pytest.raises(NoCassette, match="response unpacks to more than 64 MB"):
+        exchanges(cassette(filled(VCR_PY, said=binary(bomb))))
+
+
+@pytest.mark.parametrize("words", ["xyz", "x\x01 marks it", "x^2"])
+def test_text_that_begins_as_packed_bytes_do_stays_text(words, cassette):
+    [found] = exchanges(cassette(filled(VCR_PY, said=binary(words.encode()))))
+    assert found.answer == words
+
+
+def test_an_address_that_is_none_is_named_and_the_other_calls_are_read(cassette):
+    broken = interaction("/v1/messages")
+    broken["request"]["uri"] = "http://[bad/v1/messages"
+    file = cassette(json.dumps({"interactions": [broken, interaction("/v1/messages")]}))
+    assert len(exchanges(file)) == 1
+    with pytest.raises(NoCassette, match=r"but 1 of an address that is none \('http://\[bad"):
+        exchanges(cassette(json.dumps({"interactions": [broken]})))
 
 
 def test_a_date_stays_the_words_that_it_was_written_in(cassette):

@@ -10,9 +10,10 @@ import gzip
 import json
 import zlib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -22,6 +23,8 @@ from harness_zero.faults import SetupFault
 
 MESSAGES = "/v1/messages"
 HEADERS = ("content-type", "retry-after", "retry-after-ms", "x-should-retry", "request-id")
+MOST_UNPACKED = 64_000_000  # bytes of one body
+MOST_REPEATED = 1_000_000  # values and characters that aliases may say again
 LISTS = ("interactions", "http_interactions")
 
 
@@ -105,7 +108,12 @@ def loader() -> Any:
     fastest: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
     class Loader(fastest):
-        """Never runs what a file names."""
+        """Never runs what a file names, and makes nothing of aliases that grow without end."""
+
+        def construct_document(self, node: Any) -> Any:
+            if said_again(node) > MOST_REPEATED:
+                raise yaml.YAMLError(f"its aliases repeat more than {MOST_REPEATED} values")
+            return super().construct_document(node)
 
     def bare(loader: Any, suffix: str, node: Any) -> Any:
         """The value under a tag that is not known; what a class would be applied to, if one."""
@@ -123,11 +131,40 @@ def loader() -> Any:
     return Loader
 
 
+def said_again(root: Any) -> int:
+    """How many values and characters a YAML file has with its aliases written out, beyond its own.
+
+    A value inside itself counts as nothing there: what is made of it is refused as no JSON.
+    """
+    sizes: dict[int, int] = {}
+    own = 0
+
+    def size(node: Any) -> int:
+        nonlocal own
+        if id(node) not in sizes:
+            sizes[id(node)] = 0
+            inner = node.value
+            alone = 1 + len(inner) if isinstance(inner, str) else 1
+            own += alone
+            sizes[id(node)] = alone + sum(map(size, children(inner)))
+        return sizes[id(node)]
+
+    return size(root) - own
+
+
+def children(value: Any) -> Iterator[Any]:
+    """The nodes right under a node: of a list the items, of a mapping the keys and the values."""
+    if isinstance(value, str):
+        return
+    for item in value:
+        yield from item if isinstance(item, tuple) else (item,)
+
+
 def exchange(item: Any, where: str, path: str) -> Exchange | str:
     """One interaction as an exchange, or its path if that is another one."""
     request, response = (part(item, name, where) for name in ("request", "response"))
     url = request.get("uri") or request.get("url") or ""
-    asked = urlsplit(str(url)).path
+    asked = path_of(str(url))
     if asked != path:
         return asked or "a request without an address"
     body = body_of(request, f"{where}, request") or {}
@@ -138,6 +175,14 @@ def exchange(item: Any, where: str, path: str) -> Exchange | str:
     streams = bool(body.get("stream")) or is_stream(headers, answer)
     method = str(request.get("method", "POST")).upper()
     return Exchange(method, asked, body, status(response, where), headers, answer, streams)
+
+
+def path_of(url: str) -> str:
+    """The path of an address, or what is wrong with it."""
+    try:
+        return urlsplit(url).path
+    except ValueError:
+        return f"an address that is none ({brief(url)})"
 
 
 def part(item: Any, name: str, where: str) -> dict[str, Any]:
@@ -177,13 +222,27 @@ def unpacked(body: bytes, where: str) -> str:
     """Bytes as text, whether or not gzip or deflate packed them."""
     try:
         if body.startswith(b"\x1f\x8b"):
-            body = gzip.decompress(body)
+            with gzip.open(BytesIO(body)) as content:
+                body = content.read(MOST_UNPACKED + 1)
         elif body[:1] == b"\x78":
-            body = zlib.decompress(body)
-        return body.decode("utf-8")
+            body = inflated(body)
+        words = body.decode("utf-8")
     except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
         packed = "packed in a way that cannot be read here (gzip and deflate can), or damaged"
         raise NoCassette(f"{where} is {packed}: {brief(body, 24)}.") from error
+    if len(body) > MOST_UNPACKED:
+        raise NoCassette(f"{where} unpacks to more than {MOST_UNPACKED // 1_000_000} MB.")
+    return words
+
+
+def inflated(body: bytes) -> bytes:
+    """What deflate packed, up to a byte too many. Bytes that it did not pack stay as they are."""
+    packed = zlib.decompressobj()
+    try:
+        found = packed.decompress(body, MOST_UNPACKED + 1)
+    except zlib.error:  # text that begins with an x
+        return body
+    return found if packed.eof or len(found) > MOST_UNPACKED else body
 
 
 def is_stream(headers: Mapping[str, str], answer: Any) -> bool:
