@@ -105,7 +105,7 @@ def in_messages(one: list[Any], other: list[Any], loose: bool) -> Difference | N
 
 def beside_the_prefix(one: dict[str, Any], other: dict[str, Any], loose: bool) -> Difference | None:
     """The first difference, by name, in the fields that are no part of the prefix."""
-    for name in sorted({*one, *other} - {*SECTIONS, MARK}):
+    for name in sorted({*one, *other} - {*SECTIONS, MARK}, key=str):
         here, there = one.get(name, ABSENT), other.get(name, ABSENT)
         if found := between(name, name, here, there, loose):
             return found
@@ -155,14 +155,18 @@ def rendered(block: Any, loose: bool = False) -> bytes:
     """One block as canonical JSON, nothing if it is absent; what is no JSON as Python writes it."""
     if block is ABSENT:
         return b""
+    value = unmarked(block)
+    if loose:  # as JSON gives it back: every name is a text, two halves are one character
+        value = json.loads(json.dumps(value, default=as_python))
     line = json.dumps(
-        unmarked(block),
-        ensure_ascii=False,
-        separators=(",", ":"),
-        sort_keys=loose,
-        default=lambda thing: told_by(repr, thing),
+        value, ensure_ascii=False, separators=(",", ":"), sort_keys=loose, default=as_python
     )
     return line.encode("utf-8", "surrogatepass")
+
+
+def as_python(thing: Any) -> str:
+    """What is no JSON, as Python writes it."""
+    return told_by(repr, thing)
 
 
 def unmarked(block: Any) -> Any:
