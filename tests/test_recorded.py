@@ -16,8 +16,8 @@ from harness_zero.faults import SetupFault
 from harness_zero.keys import without_keys
 from harness_zero.loop import ModelFailed
 from harness_zero.messages import reply, said, tool_result, tool_use, user
-from harness_zero.models.recorded import Diverged, RecordingEnded, recorded, replay
 from harness_zero.models import tape
+from harness_zero.models.recorded import Diverged, RecordingEnded, recorded, replay
 from harness_zero.models.scripted import OutOfReplies, scripted
 from harness_zero.models.tape import NoRecording
 from harness_zero.run import Run
@@ -130,6 +130,69 @@ def test_a_failure_of_pythons_own_is_raised_as_that_kind(file):
         recorded(fails, file)([user("go")])
     with pytest.raises(TimeoutError, match="too late"):
         replay(file)([user("go")])
+
+
+@pytest.mark.parametrize("failure", [KeyError("model"), KeyError(3), KeyError("it's"), OSError(2)])
+def test_a_failure_that_quotes_its_words_is_raised_as_that_kind_too(file, failure):
+    def fails(messages):
+        raise failure
+
+    with pytest.raises(type(failure)):
+        recorded(fails, file)([user("go")])
+    with pytest.raises(type(failure)) as caught:
+        replay(file)([user("go")])
+    assert str(caught.value) == str(failure)
+
+
+@pytest.mark.parametrize("strange", [object(), {"content": {1, 2}}, {(1, 2): 3}])
+def test_a_reply_that_cannot_be_written_is_not_lost_and_a_replay_stops_there(file, strange):
+    replies = iter([SAYS, strange, SAYS])
+    model = recorded(lambda messages: next(replies), file)
+    assert model([user("one")]) is SAYS and model([user("one"), user("two")]) is strange
+    assert model.note.startswith("a reply was given back, but could not be recorded: ")
+    assert model([user("three")]) is SAYS
+    again = replay(file)
+    assert again([user("one")]) == SAYS
+    with pytest.raises(NoRecording, match="could not be recorded: "):
+        again([user("one"), user("two")])
+    assert again([user("three")]) == SAYS
+
+
+def test_a_reply_that_is_too_deep_is_not_lost(file):
+    found = reply("so deep")
+    for _ in range(3000):
+        found = {"content": [found]}
+    model = recorded(lambda messages: found, file)
+    assert model([user("go")]) is found and "could not be recorded" in model.note
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no full disk to try")
+def test_a_reply_for_which_the_disk_has_no_room_is_kept_by_the_fault():
+    with pytest.raises(NoRecording, match="cannot be written: No space left") as caught:
+        recorded(lambda messages: SAYS, "/dev/full")([user("go")])
+    assert caught.value.reply == SAYS
+
+
+def test_fields_of_several_kinds_are_replayed_as_they_were_recorded(file):
+    asked = [user(tool_use("a", "put", it={1: "a", "b": 2, None: 3, 10: 4, 9: 5}))]
+    recorded(scripted(SAYS), file)(asked)
+    assert replay(file)(asked) == SAYS
+    with pytest.raises(Diverged):
+        replay(file)([user(tool_use("a", "put", it={1: "a", "b": 3}))])
+
+
+def test_a_request_with_a_field_that_is_not_named_by_words_is_refused(file):
+    asked = {"messages": [user("go")], 1: "a"}
+    recorded(scripted(SAYS), file)([user("go")])
+    for model in (recorded(scripted(SAYS), file), replay(file)):
+        with pytest.raises(NoRecording, match="fields of a request are named by words, and not 1"):
+            model(asked)
+
+
+def test_two_halves_of_a_character_are_replayed_as_they_were_recorded(file):
+    asked = [user("\ud83d" + "\ude00")]
+    recorded(scripted(SAYS), file)(asked)
+    assert replay(file)(asked) == SAYS
 
 
 def test_what_is_no_failure_of_the_model_is_not_recorded(file):
@@ -380,6 +443,15 @@ def test_a_recording_goes_on_behind_a_torn_line_and_nothing_is_glued_to_it(file,
     assert json.loads(second)["reply"] == SAYS and replay(file).note == ""
 
 
+@pytest.mark.parametrize("junk", [bytes(37), b"\xef\xbb\xbf", b"junk", b'{"a', b'{"version":1'])
+def test_junk_behind_the_last_line_is_left_out_as_a_torn_line_is(file, two_calls, junk):
+    file.write_bytes(two_calls + junk)
+    assert f"cut off after {len(junk)} bytes" in replay(file).note
+    assert played(replay(file)).label == "finished"
+    recorded(scripted(SAYS), file)([user("go")])
+    assert len(replay(file).calls) == 3 and file.read_bytes().startswith(two_calls + b'{"ver')
+
+
 def test_a_last_line_that_lacks_its_end_alone_is_whole(file, two_calls):
     file.write_bytes(two_calls[:-1])
     assert replay(file).note == "" and played(replay(file)).label == "finished"
@@ -404,7 +476,8 @@ def test_torn_at_any_byte_it_loses_the_last_call_at_most(data):
         model = recorded(lambda request: reply(f"é{len(request['messages'])}"), file)
         live = [model(each) for each in asked]
         content = file.read_bytes()
-        cut = data.draw(st.integers(content.rfind(b"\n", 0, -1) + 1, len(content)))
+        sure = len(tape.FIRST) if calls == 1 else 0  # fewer bytes might be anybody's
+        cut = data.draw(st.integers(content.rfind(b"\n", 0, -1) + 1 + sure, len(content)))
         file.write_bytes(content[:cut])
         kept = calls if cut >= len(content) - 1 else calls - 1
         again = replay(file)
@@ -421,6 +494,13 @@ def test_torn_at_any_byte_it_loses_the_last_call_at_most(data):
         (b"hello\n", "is no recording: it begins with 'hello'"),
         (b"hello", "is no recording: it begins with 'hello'"),
         (b"\xff\xfe\x00", "is no recording"),
+        (b"{", "is no recording"),
+        (b'{"version":1', "is no recording"),
+        (b"\n\nhello", "line 3 is damaged"),
+        (b'{"version": 1, "my": "settings"', "is no recording"),
+        (b'{"version":1,"my":"settings"', "is no recording"),
+        (b'{"version":"2.0","with a comma too many":1,}', "is no recording"),
+        (b'{"version":3,"lockfileVersion":2,\n "packages":{}', "is no recording"),
         (b'{"type":"user","message":{}}\n', "is no recording"),
         (b'{"version":"1.0.2","request":{"messages":[]},"reply":1}\n', "is no recording"),
         (b'{"version":2,"anything":true}\n', "version 2, and this course reads version 1"),
@@ -553,7 +633,7 @@ def assert_both_talks_are_whole(file):
         assert words == [f"{who}{n}" for n in range(len(words))]
         assert model(asked)["content"][0]["text"] == words[-1]
         said[who].append(len(words))
-    assert said == dict.fromkeys("ab", [*range(1, ROUNDS + 1)])
+    assert said == {who: [*range(1, ROUNDS + 1)] for who in "ab"}
 
 
 def test_two_processes_write_one_recording(file):

@@ -6,7 +6,9 @@ fault of the set-up, named by block and byte.
 """
 
 import builtins
+from ast import literal_eval
 from collections.abc import Callable
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +25,7 @@ from harness_zero.prefix import Difference, first_difference
 
 Asked = Any  # a request, or the messages alone in the shape of a stage
 UNWRITTEN = ("extra_headers", "headers", "api_key", "auth_token")
+NO_JSON = (TypeError, ValueError, RecursionError)
 
 
 class Diverged(SetupFault):
@@ -79,7 +82,9 @@ NOTHING = Sent({"messages": []}, 0)
 
 
 class Recorded:
-    """A model that is written down. `note` says what the recording had lost when this one went on.
+    """A model that is written down. `note` says what the recording lacks.
+
+    That is a last line that was cut off before this one went on, or a reply that is no JSON.
 
     A call is one line, appended when the model has answered. If something else has
     written to the file in between, it is read again, so that every line fits the one before.
@@ -102,15 +107,28 @@ class Recorded:
         except Exception as error:
             self.write(request, {"failure": as_failure(error)})
             raise
-        self.write(request, {"reply": as_outcome(reply)})
+        try:
+            self.keep(request, reply)
+        except NoRecording as fault:
+            fault.reply = reply
+            raise
         return reply
+
+    def keep(self, request: Request, reply: Any) -> None:
+        """Write down a reply. The run goes on with one that is no JSON; a replay stops there."""
+        try:
+            self.write(request, {"reply": as_outcome(reply)})
+        except NO_JSON as error:
+            why = told_by(str, error)
+            self.note = f"a reply was given back, but could not be recorded: {why}."
+            self.write(request, {"failure": {"kind": NoRecording.__name__, "words": self.note}})
 
     def tried(self, request: Request) -> Request:
         """A copy of a request that can be written. It is tried before the call costs anything."""
         try:
             copy = self.last.detached(request)
             line(self.last.whats_new(copy, {}))
-        except (TypeError, ValueError, RecursionError) as error:
+        except NO_JSON as error:
             raise NoRecording(f"the request cannot be recorded, it is no JSON: {error}.") from error
         return copy
 
@@ -118,10 +136,7 @@ class Recorded:
         """Append one line that fits the last one."""
         with alone(self.file):
             self.catch_up()
-            try:
-                written = line(self.last.whats_new(request, outcome))
-            except (TypeError, ValueError, RecursionError) as error:
-                raise NoRecording(f"the reply cannot be recorded: {error}.") from error
+            written = line(self.last.whats_new(request, outcome))
             append(self.file, written)
             self.last = Sent(request, self.last.size + len(written))
 
@@ -134,7 +149,7 @@ class Recorded:
         if size:
             tape = mended(self.file)
             self.last = Sent(tape.last_request(), self.file.stat().st_size)
-            self.note = tape.note
+            self.note = tape.note or self.note
 
 
 class Replay:
@@ -175,6 +190,9 @@ def as_request(asked: Asked) -> Request:
     request = {"messages": asked} if isinstance(asked, list | tuple) else asked
     if not isinstance(request, dict) or not isinstance(request.get("messages"), list | tuple):
         raise NoRecording(f"a model is sent a request or a list of messages, not {brief(asked)}")
+    for name in request:
+        if not isinstance(name, str):
+            raise NoRecording(f"fields of a request are named by words, and not {brief(name)}")
     fields = {name: value for name, value in request.items() if name not in UNWRITTEN}
     return {**fields, "messages": [*request["messages"]]}
 
@@ -191,16 +209,26 @@ def as_failure(error: Exception) -> dict[str, str]:
     return {"kind": type(error).__name__, "words": without_keys(told_by(str, error))}
 
 
-def as_error(kind: str, words: str) -> Exception:
+def as_error(kind: str, words: str) -> BaseException:
     """A recorded failure, to be raised again: of its own kind, if that is one of Python's."""
-    if kind == ModelFailed.__name__:
-        return ModelFailed(words)
+    if kind == NoRecording.__name__:
+        return NoRecording(words)
     known = getattr(builtins, kind, None)
+    if isinstance(known, type) and issubclass(known, Exception):
+        for read_as in (str, meant):
+            with suppress(TypeError):  # a kind that wants more than words
+                again = known(read_as(words))
+                if str(again) == words:
+                    return again
+    return ModelFailed(words if kind == ModelFailed.__name__ else f"{kind}: {words}")
+
+
+def meant(words: str) -> Any:
+    """What was written like this: a KeyError's words are its key as Python writes it."""
     try:
-        again = known(words) if isinstance(known, type) and issubclass(known, Exception) else None
-    except TypeError:  # a kind that wants more than words
-        again = None
-    return again if again and str(again) == words else ModelFailed(f"{kind}: {words}")
+        return literal_eval(words)
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        return words
 
 
 def diverged(number: int, found: Difference) -> str:

@@ -24,11 +24,14 @@ except ImportError:  # not on Windows
 
 VERSION = 1
 START = b'{"version":'  # every line begins with it
+FIRST = b'%b%d,"request":{' % (START, VERSION)  # and the first line with this
 LOCKS: dict[str, Lock] = {}  # of this process, one a file
 
 
 class NoRecording(SetupFault):
     """A file cannot be read as a recording, or not be written: which line, and what to do."""
+
+    reply: Any = None  # what the model said, if it has been asked and the reply has no place
 
 
 @dataclass(frozen=True)
@@ -123,10 +126,12 @@ def read(file: Path) -> Tape:
     except OSError as error:
         raise NoRecording(f"{file} cannot be read: {error.strerror}.") from error
     *lines, tail = content.split(b"\n")
-    ended = not tail or (is_start(tail) and not is_json(tail))
-    if not ended:  # whole, or nothing of ours: to be read as the others are
-        lines, tail = [*lines, tail], b""
-    return Tape([*parsed(file, lines)], len(content) - len(tail), len(tail), ended)
+    calls = [*parsed(file, lines)]
+    if is_torn(tail, first=not calls):
+        return Tape(calls, len(content) - len(tail), len(tail))
+    if tail:
+        calls = [*parsed(file, [*lines, tail])]
+    return Tape(calls, len(content), 0, ended=not tail)
 
 
 def mended(file: Path) -> Tape:
@@ -178,9 +183,11 @@ def is_json(written: bytes) -> bool:
     return True
 
 
-def is_start(tail: bytes) -> bool:
-    """Whether this is the beginning of a line of ours, or of one to come."""
-    return START.startswith(tail[: len(START)])
+def is_torn(tail: bytes, first: bool) -> bool:
+    """Whether this was being written when it ended. What no line goes before may be nobody's."""
+    if not tail.strip() or is_json(tail):
+        return False
+    return not first or tail.startswith(FIRST)
 
 
 def is_call(found: dict[str, Any]) -> bool:
