@@ -123,7 +123,7 @@ def said(result: Block) -> str:
 
 def outcome(result: Block) -> str:
     """What the tool said in a result, without what we said after it."""
-    return f"\n\n{said(result)}".partition(OURS)[0]
+    return f"\n\n{said(result)}".partition(OURS)[0].removeprefix("\n\n")
 
 
 def alike(one: Round, other: Round) -> bool:

@@ -1,7 +1,7 @@
 """Lab 06, the repetition detector: its exercises and what an answer to each one promises."""
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from itertools import count
@@ -21,7 +21,14 @@ from harness_zero.grading.diagnosis import (
     the_array_holds_what_the_model_said,
 )
 from harness_zero.grading.exercise import Exercise, Lab, Piece
-from harness_zero.grading.lab05 import after, asked_about, expect_end, expect_silence, told
+from harness_zero.grading.lab05 import (
+    after,
+    asked_about,
+    at_this_moment,
+    expect_end,
+    expect_silence,
+    told,
+)
 from harness_zero.labels import End, Say
 from harness_zero.loop import turn
 from harness_zero.messages import (
@@ -44,7 +51,7 @@ from harness_zero.watch import Recording
 Window = Callable[..., Policy]
 Fingerprint = Callable[[Block, Block], Any]
 Circle = Callable[[list], tuple[int, int]]
-Detector = Callable[[], Policy]
+Detector = Callable[..., Policy]
 
 
 # ours, until a learner has written theirs
@@ -67,17 +74,17 @@ def circle(keys: Sequence[Any]) -> tuple[int, int]:
     return best
 
 
-def detector() -> Policy:
+def detector(pollers: Collection[str] = POLLERS) -> Policy:
     """The library's detector, which knows the poller of the flights."""
-    return repetition.repetition(pollers=POLLERS)
+    return repetition.repetition(pollers=pollers)
 
 
 # window
 
 
-def made(answer: Callable[..., Any], *given: Any) -> Policy:
+def made(answer: Callable[..., Any], *given: Any, **named: Any) -> Policy:
     """The policy that an answer makes, once it is one at all."""
-    found = answer(*given)
+    found = answer(*given, **named)
     if not callable(found):
         why = "it is called once, the policy that it gives back before every message"
         raise Broken("a policy back: a function of the run", told(found), why)
@@ -129,6 +136,15 @@ def another_tool_or_another_argument_is_another_call(window: Window) -> None:
     why = "who reads page after page calls the same tool, and does not go in circles"
     expect_silence(made(window), after(*page), "for five pages of one file", why)
     expect_silence(made(window), after(*tool), "for two tools by turns, twice", ALIKE)
+
+
+def arguments_in_another_order_are_the_same_call(window: Window) -> None:
+    """A dict is known by its entries."""
+    given = {"path": "a", "limit": 9}, {"limit": 9, "path": "a"}, {"path": "a", "limit": 9}
+    run = after(*[reply(tool_use(f"o{n}", "read_file", **each)) for n, each in enumerate(given)])
+    when = "for read_file(path, limit), read_file(limit, path), read_file(path, limit)"
+    why = "two dicts with the same entries are equal; what is made of them as text may differ"
+    expect_end(made(window), run, "stuck", when, why)
 
 
 def all_calls_of_a_reply_are_in_the_window(window: Window) -> None:
@@ -257,6 +273,11 @@ def what_was_asked_for_belongs_to_it(answer: Fingerprint) -> None:
     expect_other(answer, pair("ok", path="a", new="1"), pair("ok", path="a", new="2"), why)
     call, result = pair("ok")
     expect_other(answer, (call, result), ({**call, "name": "lint"}, result), why)
+    why = "what was asked for was meant: NOISE is for what came back, never for the arguments"
+    expect_other(answer, pair("ok", since="0.41s"), pair("ok", since="3.40s"), why)
+    why = "a name in capitals is another name, for a file and in a result"
+    expect_other(answer, pair("ok", path="A"), pair("ok", path="a"), why)
+    expect_other(answer, pair("no file A"), pair("no file a"), why)
 
 
 def the_order_of_the_arguments_means_nothing(answer: Fingerprint) -> None:
@@ -321,9 +342,21 @@ def expect_circle(answer: Circle, keys: Iterable[Any], times: int, period: int, 
         why = "both are needed: how often it was gone through says how serious it is"
         raise Broken("a pair: how many times, and of how many keys", brief(found, 120), why)
     if tuple(found) != (times, period):
+        why = slip(tuple(found), times, period) or why
         names = " ".join(map(str, before)) or "no keys at all"
         got = f"{found[0]} times a circle of {found[1]}"
         raise Broken(f"{times} times a circle of {period} for {names}", got, why)
+
+
+def slip(found: tuple, times: int, period: int) -> str:
+    """What went wrong, where the pair itself tells; else nothing."""
+    if found == (period, times) and times != period:
+        return "the pair is turned round: first how many times, then of how many keys"
+    if found[0] == times and found[1] > period:
+        return "of two that are alike the shorter: take a new one only if its times is larger"
+    if period == 4 and found == (1, 1):
+        return "a circle may be of four keys, too: range(1, 5) ends with 4"
+    return ""
 
 
 LAST = "what counts is the end of the list: what the run is doing now"
@@ -434,7 +467,7 @@ def play(given: Policy, does: Does, rounds: int = 60, run: Run | None = None) ->
             played.words.append((run.rounds, str(word.text)))
         elif word is not None:
             why = "a policy gives back Say(words), End(label, why), or None"
-            raise Broken("None, a Say or an End", told(word), why, run.messages)
+            raise Broken("None, a Say or an End", told(word), why, at_this_moment(run))
         return word
 
     def model(request: Any) -> Reply:
@@ -498,6 +531,11 @@ def beside(n: int) -> list[tuple[Asked, str]]:
 def waiting(n: int) -> list[tuple[Asked, str]]:
     """A build that only says that it is running."""
     return [((POLLERS[0], {}), json.dumps({"state": "running"}))] if n <= 30 else []
+
+
+def looking_while_waiting(n: int) -> list[tuple[Asked, str]]:
+    """The same, beside a look at something else."""
+    return [(LOOK, "dark"), *waiting(n)] if n <= 30 else []
 
 
 def expect_no_word(played: Played, what: str, why: str) -> None:
@@ -590,12 +628,43 @@ def wednesday_is_stopped_whatever_is_edited(answer: Detector) -> None:
 
 def who_waits_is_not_stopped(answer: Detector) -> None:
     """The poller of the flights says "running" thirty times, alone and beside another call."""
-    for does in (waiting, lambda n: [(LOOK, "dark"), *waiting(n)] if n <= 30 else []):
+    for does, what in (
+        (waiting, f"{POLLERS[0]} says that it is running"),
+        (looking_while_waiting, f"{POLLERS[0]} and another call in each reply say the same"),
+    ):
         played = play(made(answer), does)
         if played.end:
-            expected = f"no end while {POLLERS[0]} says that it is running, 30 times"
             why = "to wait is to ask the same again; which tools are asked for that one has to be"
-            raise Broken(expected, played.in_words(), f"{why} told", played.run.messages)
+            why += " told"
+            expected = f"no end while {what}, 30 times"
+            raise Broken(expected, played.in_words(), why, played.run.messages)
+
+
+def a_poll_long_ago_excuses_nothing(answer: Detector) -> None:
+    """One poll, and then the same look over and over."""
+    played = play(made(answer), lambda n: waiting(n) if n == 1 else [(LOOK, "dark")])
+    why = "nobody waits any more: what excuses a run is a poller in its newest round"
+    expect_stop(played, f"{POLLERS[0]} once, then always the same look", 10, 21, why)
+
+
+def pollers_is_its_argument(answer: Detector) -> None:
+    """Other tools may be asked in order to wait, and then only these."""
+    name = "wait"
+    told = "the tools that wait are an argument: repetition(pollers=(...)) has to heed it"
+    try:
+        given = made(answer, pollers=(name,))
+    except TypeError as error:
+        if "pollers" not in str(error) and "argument" not in str(error):
+            raise
+        raise Broken("a parameter pollers", str(error), told) from None
+    played = play(given, lambda n: [((name, {}), "running")] if n <= 30 else [])
+    if played.end:
+        expected = f"no end while {name} says the same 30 times, with pollers=({name!r},)"
+        raise Broken(expected, played.in_words(), told, played.run.messages)
+    played = play(given, waiting)
+    if not played.end:
+        expected = f"an end for {POLLERS[0]}, 30 times the same, with pollers=({name!r},)"
+        raise Broken(expected, played.in_words(), told, played.run.messages)
 
 
 def another_repetition_gets_a_word_of_its_own(answer: Detector) -> None:
@@ -626,11 +695,16 @@ def the_users_next_message_begins_anew(answer: Detector) -> None:
 def it_remembers_nothing_but_what_the_run_says(answer: Detector) -> None:
     """One policy, asked of several runs."""
     given = made(answer)
-    first = play(given, again((LOOK, "dark"))).ended
+    first = play(given, again((LOOK, "dark")))
     expect_no_word(play(given, monday), "a healthy run after a stuck one", "the run remembers")
-    if (then := play(given, again((LOOK, "dark"))).ended) != first:
-        why = "the policy reads, the run remembers: then a resumed run is judged like any other"
-        raise Broken(f"the same end as in the first run, in round {first}", f"round {then}", why)
+    then = play(given, again((LOOK, "dark")))
+    why = "the policy reads, the run remembers: then a resumed run is judged like any other"
+    if then.ended != first.ended:
+        expected = f"the same end as in the first run, in round {first.ended}"
+        raise Broken(expected, f"round {then.ended}", why)
+    if then.spoke() != first.spoke():
+        expected = f"the same as in the first run: {first.in_words()}"
+        raise Broken(expected, f"in a second one that is its like: {then.in_words()}", why)
 
 
 UNSEEN = tuple(
@@ -722,7 +796,7 @@ def the_same_call_brings_the_same_result_but_for_noise(run: Recording) -> int | 
     return None
 
 
-def no_call_fails(run: Recording) -> int | None:
+def no_call_that_was_made_fails(run: Recording) -> int | None:
     """No result is marked as an error, but for calls that were not made."""
     for at, message in enumerate(run.messages):
         for result in tool_results(message):
@@ -780,7 +854,7 @@ def false_alarm() -> Recording:
 FALSE_ALARM_CASE = Case(
     false_alarm,
     {
-        "a": no_call_fails,
+        "a": no_call_that_was_made_fails,
         "b": every_call_is_answered_in_the_next_message,
         "c": no_edit_is_made_twice,
         "d": the_same_call_brings_the_same_result_but_for_noise,
@@ -801,8 +875,9 @@ WINDOW_OF_FIVE = Exercise(
     promises=(
         it_keeps_no_memory_of_its_own,
         the_third_call_alike_is_stuck_before_it_is_made,
-        two_calls_alike_are_no_repetition,
         another_tool_or_another_argument_is_another_call,
+        arguments_in_another_order_are_the_same_call,
+        two_calls_alike_are_no_repetition,
         what_is_older_than_five_calls_is_forgotten,
         all_calls_of_a_reply_are_in_the_window,
         where_no_call_waits_it_has_nothing_to_hold,
@@ -887,6 +962,8 @@ DETECTOR = Exercise(
         circles_of_two_three_and_four_are_stopped,
         wednesday_is_stopped_whatever_is_edited,
         who_waits_is_not_stopped,
+        a_poll_long_ago_excuses_nothing,
+        pollers_is_its_argument,
         another_repetition_gets_a_word_of_its_own,
         the_users_next_message_begins_anew,
         in_flights_it_has_not_seen_it_keeps_the_goals_and_saves_rounds,
