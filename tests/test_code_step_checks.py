@@ -8,8 +8,10 @@ import pytest
 from harness_zero.desk import Broken
 from harness_zero.grading.again import followed
 from harness_zero.grading.checks import finding, findings
+from harness_zero.labels import End
 from harness_zero.messages import said, tool_result, tool_results, tool_uses, user
 from harness_zero.notebook.check import FOLDED, case_of, exercise
+from harness_zero.notebook.written import code_lines
 
 
 def first_call_only(model, tools, prompt):
@@ -168,3 +170,19 @@ def test_an_answer_is_checked_no_other_than_it_would_be_without_lines():
     before = findings(tried, first_call_only)
     followed(tried.promises[len(before) - 1], first_call_only, before[-1])
     assert findings(tried, first_call_only) == before
+
+
+def hasty(size=5, times=3):
+    def policy(run):
+        return End("stuck") if run.rounds > 1 else None
+
+    return policy
+
+
+def test_what_a_function_is_handed_that_the_answer_made_entered_by_no_line_of_it():
+    asked = exercise("window")
+    found = findings(asked, hasty)
+    steps = case_of(followed(asked.promises[len(found) - 1], hasty, found[-1]))
+    payload = steps.payload["code"]
+    assert not [*code_lines(steps.payload)] and payload["marks"][0][0] == -1
+    assert payload["calls"] == ["hasty", "policy"] and payload["opens"] == len(payload["steps"]) - 1

@@ -125,6 +125,20 @@ def size(texts: list[str]) -> int:
     return len(json.dumps(texts, ensure_ascii=False).encode())
 
 
+def from_outside(followed: Followed) -> set[int]:
+    """The steps at which the code was called again, after all that was called had returned."""
+    waiting: list[int] = []
+    found = set()
+    for at, step in enumerate(followed.steps):
+        if step.kind == "call":
+            if at and not waiting:
+                found.add(at)
+            waiting.append(step.call)
+        elif step.kind == "return" and step.call in waiting:
+            del waiting[waiting.index(step.call) :]
+    return found
+
+
 def marks(followed: Followed, messages: list[Message], put: Put) -> Iterator[list[Any]]:
     """From which step on how much of the array was there, and how many replies.
 
@@ -133,9 +147,16 @@ def marks(followed: Followed, messages: list[Message], put: Put) -> Iterator[lis
     final = [raw_blocks(message) for message in messages]
     starts = [0, *accumulate(map(len, final))]
     arrays = dict(followed.arrays)
-    known = any(longest(seen, messages) for seen in arrays.values())
-    now: list[Any] = [0 if known else starts[-1], 0]
-    if not known:  # an array that the code does not touch is there before it
+    first = next((at for at in sorted(arrays) if longest(arrays[at], messages)), None)
+    now: list[Any] = [0, 0]
+    if first is None:  # an array that the code does not touch is there before it
+        now = [starts[-1], 0]
+        yield [-1, *now]
+    elif first in from_outside(followed) and (found := longest(arrays[first], messages)):
+        now = [
+            starts[found.length - 1] + len(found.blocks),
+            0,
+        ]  # and so is one that was handed to a function it made
         yield [-1, *now]
     for at, step in enumerate(followed.steps):
         there = [*now[:1], step.replies, *now[2:]]
