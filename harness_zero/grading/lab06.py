@@ -860,6 +860,7 @@ FALSE_ALARM_CASE = Case(
         "d": the_same_call_brings_the_same_result_but_for_noise,
         "e": the_array_holds_what_the_model_said,
     },
+    whys={"a": "the last call was not made: what stands in message 16 is the detector's doing"},
 )
 
 
