@@ -50,8 +50,8 @@ class Listing:
     def statements(self) -> dict[int, Statement]:
         """The statement that each line belongs to; of several on one line, the first."""
         owned: dict[int, Statement] = {}
-        for node in nodes(self.tree.body):
-            statement = statement_of(node)
+        for node, layout in laid_out(self.tree.body):
+            statement = statement_of(node, layout)
             for line in range(first_line(node), statement.last + 1):
                 owned.setdefault(line, statement)
         return owned
@@ -70,27 +70,34 @@ class Listing:
         return Part(".".join([*path, *own]), self.file, first, last, lines, hidden)
 
 
-def nodes(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
+class Layout:
+    """How a statement is laid out: its head, and what it holds beside that or below it."""
+
+    def __init__(self, node: ast.AST) -> None:
+        held = inner(node)
+        known = {id(each) for each in held}
+        self.head = [each for each in ast.iter_child_nodes(node) if id(each) not in known]
+        ends = (last_line(part) for head in self.head for part in ast.walk(head))
+        end = max([own_line(node), *ends])
+        beside = [each for each in held if first_line(each) <= end]  # `if done: return`
+        self.line = [*self.head, *beside]  # what is one with the head
+        self.apart = [each for each in held if first_line(each) > end]
+        self.last = max([end, *map(last_line, beside)])
+
+
+def laid_out(body: Iterable[ast.AST]) -> Iterator[tuple[ast.AST, Layout]]:
     """All statements, clauses included, each before those that it holds."""
-    for node in body:
-        yield node
-        yield from nodes(each for each in inner(node) if each not in beside(node))
+    waiting = [*body][::-1]
+    while waiting:
+        node = waiting.pop()
+        layout = Layout(node)
+        yield node, layout
+        waiting += layout.apart[::-1]
 
 
 def inner(node: ast.AST) -> list[ast.AST]:
     """The statements and clauses that a statement holds."""
     return [each for name in INNER for each in getattr(node, name, [])]
-
-
-def beside(node: ast.AST) -> list[ast.AST]:
-    """What a statement holds on the line of its head, and so is one with it: `if done: return`."""
-    return [each for each in inner(node) if first_line(each) <= head_end(node)]
-
-
-def head_end(node: ast.AST) -> int:
-    """The last line of what introduces a statement, however many lines that takes."""
-    heads = [each for each in ast.iter_child_nodes(node) if each not in inner(node)]
-    return max([own_line(node), *(last_line(part) for head in heads for part in ast.walk(head))])
 
 
 def own_line(node: ast.AST) -> int:
@@ -103,14 +110,12 @@ def first_line(node: ast.AST) -> int:
     return min([own_line(node), *(d.lineno for d in getattr(node, "decorator_list", []))])
 
 
-def statement_of(node: ast.AST) -> Statement:
+def statement_of(node: ast.AST, layout: Layout) -> Statement:
     """A statement with the names that it reads and writes: of a head, the head's."""
-    apart = [each for each in inner(node) if each not in beside(node)]
-    last = max([head_end(node), *map(last_line, beside(node))])
+    last = layout.last
     if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
         return Statement(own_line(node), last, (), (node.name,))
-    parts = [each for each in ast.iter_child_nodes(node) if each not in apart]
-    found = [each for part in parts for each in ast.walk(part)]
+    found = [each for part in layout.line for each in ast.walk(part)]
     own = {*bound_in_comprehensions(found), *bound_in_lambdas(found)}
     named = [each for each in found if isinstance(each, ast.Name) and each.id not in own]
     reads = [each.id for each in named if isinstance(each.ctx, ast.Load)]

@@ -1,5 +1,7 @@
 """A source as statements: the same ones, however a version of Python counts lines."""
 
+import sys
+
 import pytest
 
 from harness_zero.listing import Listing
@@ -129,3 +131,30 @@ def test_a_part_is_the_outermost_function_and_a_bare_statement_stands_for_itself
 def test_what_a_comprehension_binds_alone_is_hidden():
     part = LISTING.part(lines("total += a")[0])
     assert part.hidden == {"prompt", "n"} - {"n"}  # n is also the argument of a lambda
+
+
+def work(n):
+    """How many lines of Python it takes to read a function of n assignments and some clauses."""
+    body = ["def long():\n", *(f"    x{i} = {i}\n" for i in range(n))]
+    chain = [
+        "    if x == 0: y = 0\n",
+        *(f"    elif x == {i}:\n        y = {i}\n" for i in range(n // 4)),
+    ]
+    count = 0
+
+    def counts(frame, event, arg):
+        nonlocal count
+        count += event == "line"
+        return counts
+
+    before = sys.gettrace()
+    sys.settrace(counts)
+    try:
+        assert Listing("long.py", [*body, *chain]).statements
+    finally:
+        sys.settrace(before)
+    return count
+
+
+def test_reading_a_source_takes_work_in_proportion_to_its_length():
+    assert work(80) < 2.5 * work(40)
