@@ -9,6 +9,7 @@ import dis
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
@@ -24,6 +25,10 @@ MOST = 20_000  # steps that are kept of one run
 UNEVENTFUL = 400  # of them in a row in which nothing reaches the model or the array
 LONGEST_WAIT = 2_000_000  # steps that are passed over until there is no more looking
 RESTS = ("YIELD_VALUE", "RESUME")  # what a generator is at when it yields
+AND_ENDED = "; what ran after that was not followed."
+TOO_DEEP = "The code went about as deep in calls as Python lets it"
+SET_ANOTHER = "The code set a trace function"
+TOO_DEEP_OR_NONE = f"{SET_ANOTHER} to None, or went as deep in calls as Python lets it"
 ENDS_AN_ITERATION = (StopIteration, StopAsyncIteration, GeneratorExit)
 Seen = Callable[[], tuple[int, list[Message]]]  # how many replies by now; the array as last sent
 
@@ -62,6 +67,7 @@ class Follower:
         self.camera = Camera(keys())
         self.stack: list[Call] = []  # what is under way
         self.over = False
+        self.failed: type[Exception] | None = None
         self.begin_again()
 
     def begin_again(self) -> None:
@@ -84,8 +90,12 @@ class Follower:
         now = sys.gettrace()
         if now is None or now == self.called:
             sys.settrace(self.earlier)
-        if now != self.called and not (self.over or fault):
-            self.note("The code set a trace function; what ran after that was not followed.")
+        if self.failed:
+            deep = issubclass(self.failed, RecursionError)
+            what = TOO_DEEP if deep else f"Following failed ({self.failed.__name__})"
+            self.note(what + AND_ENDED)
+        elif now != self.called and not (self.over or fault):
+            self.note((SET_ANOTHER if now else TOO_DEEP_OR_NONE) + AND_ENDED)
         threading.settrace(self.in_threads)
         self.stack.clear()
 
@@ -96,17 +106,30 @@ class Follower:
 
     def called(self, frame: FrameType, event: str, arg: Any) -> Any:
         """Python's word that a function begins, or a generator goes on."""
-        others = self.pass_on(self.earlier, frame, event, arg)
-        part = None if self.over else self.authored.part(frame.f_code)
-        if part is None:
+        others = self.pass_on(self.earlier, frame, event, arg) if self.earlier is not None else None
+        call = None
+        if not self.over:
+            try:
+                call = self.call(frame)
+            except Exception as error:  # must not reach the code; where calls are too deep,
+                self.failed, self.over = type(error), True  # there is no room for one more
+                sys.settrace(self.earlier)
+        if call is None or self.over:
             return others
+        call.others = others
+        return call.trace
+
+    def call(self, frame: FrameType) -> "Call | None":
+        """The call that begins or goes on in a frame; None if it is not to be followed."""
+        part = self.authored.part(frame.f_code)
+        if part is None:
+            return None
         call = getattr(frame.f_trace, "__self__", None)
         if not isinstance(call, Call):
             call = Call(self, len(self.found.calls), part)
             self.found.calls.append((part, frame.f_code.co_name))
-        call.others = others
         call.begin(frame)
-        return call.trace
+        return call
 
     def pass_on(self, tracer: Any, frame: FrameType, event: str, arg: Any) -> Any:
         """Let an earlier tracer hear of it; one written in C sets itself in our place."""
@@ -123,10 +146,11 @@ class Follower:
         if self.in_threads:
             others = self.in_threads(frame, event, arg)
             sys.settrace(self.elsewhere)
-        if self.authored.wrote(frame.f_code):
-            name = frame.f_code.co_name
-            self.note(f"{name} ran in a thread of its own, where lines are not followed.")
-            sys.settrace(self.in_threads)
+        with suppress(Exception):  # nothing that goes wrong here must reach the code
+            if self.authored.wrote(frame.f_code):
+                name = frame.f_code.co_name
+                self.note(f"{name} ran in a thread of its own, where lines are not followed.")
+                sys.settrace(self.in_threads)
         return others
 
     def keep(self, call: "Call", kind: str, told: str = "") -> None:
@@ -143,7 +167,7 @@ class Follower:
         step = Step(call.number, call.statement, kind, told, replies, self.passed, values)
         self.found.steps.append(step)
         self.passed = 0
-        self.look([*(array for each in self.stack for array in each.arrays), sent])
+        self.look([*call.in_sight(), sent])
         if len(self.found.steps) >= MOST:
             self.note(f"{MOST:,} steps are shown; what ran after them was not followed.")
             self.stop()
@@ -174,7 +198,7 @@ class Call:
     """One call of a function that is followed, or a generator with all that it yields."""
 
     statement: Statement
-    frame: FrameType
+    frame: FrameType | None = None  # while it is under way
 
     def __init__(self, follower: Follower, number: int, part: int) -> None:
         self.follower, self.number = follower, number
@@ -183,6 +207,7 @@ class Call:
         self.told: dict[str, str] = {}  # what each name stood for at the last step
         self.outer: set[str] = set()  # the names among them that are no locals
         self.arrays: list[list[Message]] = []  # in its names
+        self.around: list[list[Message]] = []  # in those of what called it
         self.begun = self.pending = False  # the call; the statement
         self.at = 0  # how far Python is in the function
         self.raised: Statement | None = None  # from which an exception came last
@@ -195,6 +220,7 @@ class Call:
         if follower.stack and (caller := follower.stack[-1]).pending:
             follower.keep(caller, "calls")
         self.frame, self.listing = frame, follower.authored.listing(frame.f_code)
+        self.around = follower.stack[-1].in_sight() if follower.stack else []
         follower.stack.append(self)
         if not self.begun:
             self.statement = self.listing.statement(frame.f_code.co_firstlineno)
@@ -205,16 +231,27 @@ class Call:
     def trace(self, frame: FrameType, event: str, arg: Any) -> Any:
         """Python's word of a line, of an exception, or of the end of the call."""
         follower = self.follower
-        self.others = follower.pass_on(self.others, frame, event, arg) or self.others
+        if self.others is not None:
+            self.others = follower.pass_on(self.others, frame, event, arg) or self.others
         if follower.over:
             return self.others
+        try:
+            self.hear(frame, event, arg)
+        except Exception as error:  # as above
+            follower.failed, follower.over = type(error), True
+            sys.settrace(follower.earlier)
+        return self.others if follower.over else self.trace
+
+    def hear(self, frame: FrameType, event: str, arg: Any) -> None:
+        """Take an event in; a generator that waited for another one may go on without a word."""
+        if self.frame is None:
+            self.begin(frame)
         if event == "line":
             self.line(frame)
         elif event == "exception":
             self.exception(*arg[:2])
         elif event == "return":
-            self.end(arg)
-        return self.trace
+            self.end(frame, arg)
 
     def line(self, frame: FrameType) -> None:
         """A line begins: what came before it is over, unless it is the same statement still."""
@@ -236,9 +273,9 @@ class Call:
             self.follower.keep(self, "raise", text)
             self.raised, self.pending = self.statement, False
 
-    def end(self, value: Any) -> None:
+    def end(self, frame: FrameType, value: Any) -> None:
         """The call ends or rests: it gives something back, or an exception leaves it."""
-        follower, at = self.follower, operation(self.frame)
+        follower, at = self.follower, operation(frame)
         rests = at in RESTS and not self.falls
         if rests or "RETURN" in at:
             follower.keep(self, "yield" if rests else "return", follower.camera.take(value))
@@ -247,9 +284,13 @@ class Call:
         elif self.pending and self.statement is not self.raised:  # a finally lets it pass
             follower.keep(self, "line")
         self.pending = self.falls = False
-        del self.frame
-        if self in follower.stack:
-            del follower.stack[follower.stack.index(self) :]
+        self.frame = None
+        while follower.stack and follower.stack.pop() is not self:
+            pass
+
+    def in_sight(self) -> list[list[Message]]:
+        """The arrays in its names, and in those of what called it."""
+        return [*{id(each): each for each in (*self.around, *self.arrays)}.values()]
 
     def changes(self) -> dict[str, str | None]:
         """What names stand for that they did not stand for at the last step of this call."""
@@ -266,6 +307,7 @@ class Call:
 
     def visible(self) -> Iterator[tuple[str, Any]]:
         """The call's own names, and those from outside that the statement reads."""
+        assert self.frame
         local, around = self.frame.f_locals, self.frame.f_globals
         for name, value in local.items():
             if name not in self.hidden and not name.startswith("."):

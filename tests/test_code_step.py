@@ -523,7 +523,8 @@ def test_a_trace_function_of_the_codes_own_ends_the_following_and_that_is_said()
 
     recording = followed(run, DONE)
     assert recording.followed.notes == [
-        "The code set a trace function; what ran after that was not followed."
+        "The code set a trace function to None, or went as deep in calls as Python lets it;"
+        " what ran after that was not followed."
     ]
     assert len(recording.messages) == 2
 
@@ -648,4 +649,57 @@ def test_functions_of_a_notebooks_cells_are_followed():
     assert shown.split("\n")[-2:] == [
         "line 2 of my_loop: message 0  messages = [user(prompt)]",
         "line 2 of ask: message 1  messages.append(said(model(messages)))",
+    ]
+
+
+def waits_in_turn():
+    with contextlib.suppress(ValueError):
+        yield
+
+
+@contextlib.contextmanager
+def forgives():
+    yield from waits_in_turn()
+
+
+def is_forgiven():
+    with forgives():
+        raise ValueError("never mind")
+    return "went on"
+
+
+def test_an_exception_thrown_into_a_generator_that_waits_for_another_changes_nothing():
+    with Follower(is_forgiven) as lines:
+        assert is_forgiven() == "went on"
+    assert lines.notes == [] and lines.steps[-1].kind == "return"
+    assert "waits_in_turn" in {name for _, name in lines.calls}
+
+
+def test_what_goes_wrong_in_following_never_reaches_the_code():
+    moments = iter([(0, [])] * 2)
+    with Follower(is_forgiven, lambda: next(moments)) as lines:
+        assert is_forgiven() == "went on"
+    assert lines.notes == [
+        "Following failed (StopIteration); what ran after that was not followed."
+    ]
+    assert len(lines.steps) == 2
+
+
+def bottomless(n=0):
+    try:
+        return bottomless(n + 1)
+    except RecursionError:
+        return "enough"
+
+
+def deep(n):
+    return deep(n - 1) if n else "the bottom"
+
+
+def test_code_that_goes_too_deep_runs_on_and_that_is_said():
+    with Follower(bottomless) as lines:
+        assert bottomless() == "enough"
+    assert lines.notes == [
+        "The code went about as deep in calls as Python lets it;"
+        " what ran after that was not followed."
     ]
