@@ -15,7 +15,7 @@ from types import FrameType
 from typing import Any
 
 from harness_zero.authored import Authored
-from harness_zero.keys import keys
+from harness_zero.keys import Kept
 from harness_zero.listing import Part, Statement
 from harness_zero.messages import Message
 from harness_zero.sightings import Sighting, arrays_in, outline, sighting
@@ -64,7 +64,8 @@ class Follower:
         self.authored = Authored(function, self.note)
         self.found = Followed(self.authored.parts)
         self.seen = seen
-        self.camera = Camera(keys())
+        self.keys = Kept()
+        self.camera = Camera(self.keys.now())
         self.stack: list[Call] = []  # what is under way
         self.over = False
         self.failed: type[Exception] | None = None
@@ -163,6 +164,7 @@ class Follower:
         if self.quiet > UNEVENTFUL and kind != "raise":
             self.pass_over()
             return
+        self.camera.see(self.keys.now())
         values = call.changes()
         step = Step(call.number, call.statement, kind, told, replies, self.passed, values)
         self.found.steps.append(step)
@@ -171,6 +173,11 @@ class Follower:
         if len(self.found.steps) >= MOST:
             self.note(f"{MOST:,} steps are shown; what ran after them was not followed.")
             self.stop()
+
+    def told(self, value: Any) -> str:
+        """What is returned, yielded or raised, in a line."""
+        self.camera.see(self.keys.now())
+        return self.camera.take(value)
 
     def look(self, arrays: list[list[Message]]) -> None:
         """Note how the arrays in sight are, if they are not as they were."""
@@ -266,7 +273,7 @@ class Call:
     def exception(self, kind: type, value: Any) -> None:
         """An exception leaves the statement."""
         self.falls = True
-        text = self.follower.camera.take(value)
+        text = self.follower.told(value)
         if issubclass(kind, ENDS_AN_ITERATION):
             self.unsaid = text
         else:
@@ -278,7 +285,7 @@ class Call:
         follower, at = self.follower, operation(frame)
         rests = at in RESTS and not self.falls
         if rests or "RETURN" in at:
-            follower.keep(self, "yield" if rests else "return", follower.camera.take(value))
+            follower.keep(self, "yield" if rests else "return", follower.told(value))
         elif self.unsaid:
             follower.keep(self, "raise", self.unsaid)
         elif self.pending and self.statement is not self.raised:  # a finally lets it pass

@@ -39,6 +39,20 @@ def spellings(value: str) -> set[str]:
     return found
 
 
+class Kept:
+    """The keys of the environment as it is now; looked up anew only where that has changed."""
+
+    def __init__(self) -> None:
+        self.environment: dict[str, str] | None = None
+        self.keys: list[str] = []
+
+    def now(self) -> list[str]:
+        """What `keys` would give."""
+        if (now := os.environ.copy()) != self.environment:
+            self.environment, self.keys = now, keys()
+        return self.keys
+
+
 def without_keys(words: str) -> str:
     """Words with a mask where a key stood."""
     return hidden(words, keys())

@@ -64,11 +64,21 @@ def run_at_a_glance(run: Run) -> str:
     return f"<Run: {', '.join(f'{name} = {value}' for name, value in told.items())}>"
 
 
+def raw(words: str) -> bytes:
+    """A text as bytes, whatever stands in it."""
+    return words.encode("utf-8", "surrogateescape")
+
+
 class Camera:
     """Takes snapshots: values as texts, without these secrets or what looks like one."""
 
     def __init__(self, secrets: list[str]) -> None:
+        self.see(secrets)
+
+    def see(self, secrets: list[str]) -> None:
+        """Hide these from now on."""
         self.secrets = secrets
+        self.reach = max([LONGEST, *(len(raw(each)) for each in secrets)])  # of a secret, at most
 
     def take(self, value: Any, name: str = "") -> str:
         """A value in a line that is not too long."""
@@ -104,10 +114,18 @@ class Camera:
         """The beginning of a text in quotes, and how long it is in all."""
         plain = str if issubclass(type(value), str) else bytes
         length = plain.__len__(value)
-        ahead = plain.__getitem__(value, slice(longest + LONGEST))  # a secret is seen whole
-        shown = hidden(ahead, self.secrets) if isinstance(ahead, str) else ahead
+        ahead = plain.__getitem__(value, slice(longest + self.reach))
+        shown = self.masked(ahead)
+        if length > longest + self.reach:  # there may be the beginning of a secret at the end
+            shown = shown[: max(len(shown) - self.reach, len(MASK))]
         more = f"… [{length:,} in all]" if length > longest else ""
         return f"{shown[:longest]!r}{more}"
+
+    def masked(self, words: str | bytes) -> str | bytes:
+        """A text or bytes, with a mask where a secret stood."""
+        if isinstance(words, str):
+            return hidden(words, self.secrets)
+        return raw(hidden(words.decode("utf-8", "surrogateescape"), self.secrets))
 
     def many(self, value: Any, depth: int) -> str:
         """A list, a dict or an object with what is in it, as far as there is room."""

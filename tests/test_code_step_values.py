@@ -1,6 +1,8 @@
 """Values beside the code: as they were, shortened honestly, with no secret, nothing of them run."""
 
+import json
 import os
+import re
 import sys
 from collections import Counter, OrderedDict, deque
 from dataclasses import dataclass
@@ -10,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness_zero.follow import Follower
+from harness_zero.keys import without_keys
 from harness_zero.labels import Label
 from harness_zero.messages import reply, said, tool_result, tool_use, user
 from harness_zero.models.scripted import scripted
@@ -159,6 +162,54 @@ def test_a_key_is_nowhere_on_the_page_of_a_run(monkeypatch):
     for secret in ("sk-not-a-real", "correct horse", "sk-in-the-source"):
         assert secret not in str(shown.payload) + shown.page() + repr(shown)
     assert "go *** ***" in str(shown.payload)
+
+
+LONG = "eyJ" + "Q7zX9pLm" * 120  # longer than anything that is shown
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        LONG,
+        f"Bearer {LONG}",
+        "x" * 110 + LONG,
+        LONG.encode(),
+        b"x" * 110 + LONG.encode(),
+        (LONG * 5).encode(),
+        [LONG] * 3,
+        "".join(f"{KEY}{LONG[:200]}" for _ in range(9)),
+    ],
+    ids=lambda each: f"{str(each)[:9]} {len(each)}",
+)
+def test_no_piece_of_a_long_secret_is_shown(value):
+    shown = Camera([LONG, LONG[:200], KEY]).take(value)
+    assert "Q7z" not in shown and "***" in shown
+
+
+def test_no_piece_of_a_secret_is_left_where_a_message_is_cut(monkeypatch):
+    monkeypatch.setenv("OTHER_TOKEN", "correct horse battery")
+    for before in range(14_975, 15_001, 5):
+        shown = str(step([user("x" * before + "correct horse battery" + "y" * 9_000)]).payload)
+        assert not {"correct", "horse", "battery"} & {*re.findall("[a-wz]+", shown)}
+
+
+def late(model, tools, prompt):
+    early = "correct horse battery"
+    os.environ["LATE_TOKEN"] = early
+    long = "x" * 110 + os.environ["LATE_TOKEN"]
+    return [user(prompt), said(model([user(long)]))]
+
+
+def test_a_key_that_comes_into_the_environment_on_the_way_is_hidden(monkeypatch):
+    monkeypatch.setenv("LATE_TOKEN", "soon")
+    shown = step(record(late, scripted(reply("Done.")), {}, "go", code=True)).payload["code"]
+    texts = str(shown["texts"])
+    assert "***" in texts and "correct" not in texts
+
+
+def test_a_key_is_hidden_inside_of_json_too(monkeypatch):
+    monkeypatch.setenv("DEPLOY_KEY", "-- BEGIN --\nabc\n-- END --")
+    assert without_keys(json.dumps({"a": os.environ["DEPLOY_KEY"]})) == '{"a": "***"}'
 
 
 def test_functions_classes_and_modules_are_no_values_that_matter():

@@ -12,7 +12,7 @@ from typing import Any
 
 from harness_zero.authored import NotFollowed, code_of
 from harness_zero.follow import Followed
-from harness_zero.keys import without_keys
+from harness_zero.keys import hidden, keys, without_keys
 from harness_zero.listing import Part, Statement
 from harness_zero.messages import Message
 from harness_zero.notebook.faces import spelled_out, told_apart
@@ -78,13 +78,15 @@ def code_payload(followed: Followed, messages: list[Message], put: Put) -> dict[
         for name, text in step.values.items():
             entry += [names.put(name), -1 if text is None else texts.put(text)]
         steps.append(entry)
+    secrets = keys()  # with those that came into the environment after a value was seen
+    shown = [spelled_out(hidden(text, secrets)) for text in texts.all()]
     skipped = {str(at): step.skipped for at, step in enumerate(followed.steps) if step.skipped}
     return {
         "parts": [*sources([followed.parts[part] for part in parts.all()])],
         "statements": [sent(part, statement) for part, statement in statements.all()],
         "calls": [followed.calls[call][1] for call in calls.all()],
         "names": names.all(),
-        "texts": within_budget([spelled_out(text) for text in texts.all()]),
+        "texts": within_budget(shown),
         "steps": steps,
         "skipped": skipped,
         "marks": [*marks(followed, messages, put)],

@@ -72,13 +72,13 @@ class Cutter:
 
     def text(self, given: str) -> str:
         """A text that is not too long; its beginning and its end stay."""
+        given = hidden(given, self.secrets)  # before it is cut: half a key is hard to tell
         self.longest = max(self.longest, len(given))
         if len(given) > self.limit:
             first, last = self.limit * 3 // 4, self.limit // 4
             word = self.told(f"{len(given) - first - last:,} of {len(given):,} characters cut here")
             given = f"{given[:first]}\n{word}\n{given[-last:]}"
-        told = hidden(given, self.secrets)
-        return SURROGATES.sub(lambda found: f"\\u{ord(found.group()):04x}", told)
+        return SURROGATES.sub(lambda found: f"\\u{ord(found.group()):04x}", given)
 
     def told(self, what: str) -> str:
         """The words that stand where something was cut."""
