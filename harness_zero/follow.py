@@ -159,7 +159,7 @@ class Follower:
         if self.over:
             return
         replies, sent = self.seen()
-        news = (replies, id(sent), len(sent), *map(outline, self.arrays))
+        news = (replies, id(sent), list.__len__(sent), *map(outline, self.arrays))
         self.quiet, self.news = (self.quiet + 1 if news == self.news else 0), news
         if self.quiet > UNEVENTFUL and kind != "raise":
             self.pass_over()
@@ -181,7 +181,7 @@ class Follower:
 
     def look(self, arrays: list[list[Message]]) -> None:
         """Note how the arrays in sight are, if they are not as they were."""
-        self.arrays = [*{id(each): each for each in arrays if each}.values()]
+        self.arrays = [*{id(each): each for each in arrays if list.__len__(each)}.values()]
         shape = [(id(each), *outline(each)) for each in self.arrays]
         if shape != self.shape:
             self.shape = shape

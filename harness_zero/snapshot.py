@@ -8,7 +8,14 @@ import re
 from collections.abc import Iterable, Iterator
 from enum import Enum
 from itertools import islice
-from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from types import (
+    BuiltinFunctionType,
+    FunctionType,
+    GetSetDescriptorType,
+    MemberDescriptorType,
+    MethodType,
+    ModuleType,
+)
 from typing import Any
 
 from harness_zero.keys import MASK, hidden
@@ -27,27 +34,63 @@ CODE = (FunctionType, BuiltinFunctionType, MethodType, type, ModuleType)
 BRACKETS: dict[Any, str] = {list: "[]", tuple: "()", set: "{}", frozenset: "{}"}
 
 
+NAME, LINE, OWN = (type.__dict__[each] for each in ("__name__", "__mro__", "__dict__"))
+HOLDERS = (GetSetDescriptorType, MemberDescriptorType)  # Python's own, which run nothing else
+NOTHING: dict[str, Any] = {}
+
+
+def is_a(value: Any, kind: Any) -> bool:
+    """Whether a value is of a kind, whatever it says of itself."""
+    return issubclass(type(value), kind)
+
+
+def name_of(kind: type) -> str:
+    """The name of a class, whatever it says of itself."""
+    return NAME.__get__(kind)
+
+
+def attributes(value: Any) -> dict[str, Any]:
+    """What an object holds by name; nothing if that cannot be had without running its code."""
+    for each in LINE.__get__(type(value)):
+        holder = OWN.__get__(each).get("__dict__")
+        if holder is not None:
+            held = holder.__get__(value) if type(holder) in HOLDERS else NOTHING
+            return held if type(held) is dict else NOTHING
+    return NOTHING
+
+
 def is_code(value: Any) -> bool:
     """Whether this is a function, a class or a module."""
-    return issubclass(type(value), CODE)
+    return is_a(value, CODE)
+
+
+def code_name(value: Any) -> str:
+    """The name of a function, a class or a module."""
+    if is_a(value, type):
+        return name_of(value)
+    if is_a(value, ModuleType):
+        name = attributes(value).get("__name__", "")
+        return name if type(name) is str else ""
+    made = value.__func__ if type(value) is MethodType else value
+    return made.__name__ if type(made) in CODE else ""
 
 
 def is_array(value: Any) -> bool:
     """Whether this looks like an array of messages, by its first one and its last one."""
-    if not issubclass(type(value), list) or not list.__len__(value):
+    if not is_a(value, list) or not list.__len__(value):
         return False
     return all(is_message(list.__getitem__(value, at)) for at in (0, -1))
 
 
 def is_message(value: Any) -> bool:
     """Whether this looks like a message."""
-    is_dict = issubclass(type(value), dict) and dict.__contains__(value, "content")
+    is_dict = is_a(value, dict) and dict.__contains__(value, "content")
     return is_dict and type(dict.get(value, "role")) is str
 
 
 def is_secret(name: object) -> bool:
     """Whether a text of this name is one to hide, whatever it says."""
-    return isinstance(name, str) and CALLED_SECRET.search(name) is not None
+    return is_a(name, str) and CALLED_SECRET.search(name) is not None
 
 
 def run_at_a_glance(run: Run) -> str:
@@ -84,8 +127,10 @@ class Camera:
         """A value in a line that is not too long."""
         try:
             text = hidden(self.written(value, 0, name), self.secrets)
+        except RecursionError:  # there is no room left to look
+            raise
         except Exception:  # it changes while it is looked at, or is no sound object
-            return f"<{type(value).__name__}>"
+            return f"<{name_of(type(value))}>"
         more = len(text) - LONGEST
         return f"{text[:LONGEST]}… [{more:,} more characters]" if more > 0 else text
 
@@ -93,7 +138,7 @@ class Camera:
         """A value as Python writes it, or what it is."""
         kind = type(value)
         if issubclass(kind, Enum):
-            return f"{kind.__name__}.{value._name_}"
+            return f"{name_of(kind)}.{attributes(value).get('_name_', '')}"
         if issubclass(kind, str | bytes):
             return repr(MASK) if is_secret(name) else self.text(value, INNER if depth else TEXT)
         if value is None or kind is bool or kind is float or kind is complex:
@@ -104,7 +149,7 @@ class Camera:
         if issubclass(kind, BaseException):
             given = vars(BaseException)["args"].__get__(value)
             told = self.entries("()", iter(given), len(given), depth)
-            return f"{kind.__name__}{told.removesuffix(')').removesuffix(',')})"
+            return f"{name_of(kind)}{told.removesuffix(')').removesuffix(',')})"
         if is_array(value):
             count = list.__len__(value)
             return f"[{count:,} message{'' if count == 1 else 's'}]"
@@ -146,15 +191,12 @@ class Camera:
         if kind is Run:
             return run_at_a_glance(value)
         if is_code(value):
-            what = "class" if issubclass(kind, type) else kind.__name__.removeprefix("builtin_")
-            return f"<{what.partition('_')[0]} {getattr(value, '__name__', '')}>"
-        try:
-            inside = object.__getattribute__(value, "__dict__")
-        except AttributeError:
-            return f"<{kind.__name__}>"
-        own = [(key, each) for key, each in dict.items(inside) if not str(key).startswith("_")]
+            what = "class" if issubclass(kind, type) else name_of(kind).removeprefix("builtin_")
+            return f"<{what.partition('_')[0]} {code_name(value)}>"
+        held = dict.items(attributes(value))
+        own = [(key, each) for key, each in held if type(key) is str and not key.startswith("_")]
         told = ", ".join(self.pairs(own, len(own), depth, " = "))
-        return f"<{kind.__name__}: {told}>" if told else f"<{kind.__name__}>"
+        return f"<{name_of(kind)}: {told}>" if told else f"<{name_of(kind)}>"
 
     def entries(self, brackets: str, values: Iterator, count: int, depth: int) -> str:
         """What is in a list or the like; all entries, or the first ones and how many more."""

@@ -19,9 +19,10 @@ from harness_zero.models.scripted import scripted
 from harness_zero.notebook.account import account
 from harness_zero.notebook.payload import payload
 from harness_zero.notebook.step import step
+from harness_zero.sightings import NEAR, outline
 from harness_zero.stages import s1_structural_stop as s1
 from harness_zero.stages import stage
-from harness_zero.watch import record
+from harness_zero.watch import Recording, record
 
 ADDS, DONE = reply(tool_use("a", "add", x=2, y=3), tool_use("b", "fly")), reply("It is 5.")
 ADDS_ONLY = reply(tool_use("a", "add", x=2, y=3))
@@ -650,6 +651,38 @@ def test_functions_of_a_notebooks_cells_are_followed():
         "line 2 of my_loop: message 0  messages = [user(prompt)]",
         "line 2 of ask: message 1  messages.append(said(model(messages)))",
     ]
+
+
+def filled(n):
+    message = {"role": "user", "content": []}
+    messages = [user("go"), message]
+    for i in range(n):
+        message["content"].append({"type": "text", "text": str(i)})
+    return messages
+
+
+def test_a_message_that_is_filled_block_by_block_is_kept_in_room_for_its_blocks_once():
+    def kept(n):
+        with Follower(filled) as lines:
+            messages = filled(n)
+        assert size(Recording(messages, [], None, followed=lines)) < 500 * n
+        assert len(outline(messages)) < 4 * NEAR
+        return sum(len(each.blocks) for _, seen in lines.arrays for each in seen)
+
+    assert kept(400) < 2.5 * kept(200)
+
+
+def deep_with(messages, n):
+    return deep_with(messages, n - 1) if n else messages
+
+
+def test_of_many_calls_that_hold_one_array_it_is_looked_at_once():
+    looked = set()
+    follower = Follower(deep_with, lambda: looked.add(len(follower.arrays)) or (0, []))
+    with follower:
+        deep_with([user("go")], 60)
+    assert looked == {0, 1}
+    assert len(follower.found.arrays) == 1
 
 
 def waits_in_turn():

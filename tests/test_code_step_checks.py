@@ -1,5 +1,6 @@
 """A check that fails opens the code at the line where the promise broke."""
 
+import importlib
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -12,6 +13,8 @@ from harness_zero.labels import End
 from harness_zero.messages import said, tool_result, tool_results, tool_uses, user
 from harness_zero.notebook.check import FOLDED, case_of, exercise
 from harness_zero.notebook.written import code_lines
+
+check = importlib.import_module("harness_zero.notebook.check")  # the name is the function's
 
 
 def first_call_only(model, tools, prompt):
@@ -142,6 +145,17 @@ def test_what_breaks_another_time_in_another_way_is_shown_without_its_lines():
     found = findings(tried, moody)
     moods.clear()
     assert followed(tried.promises[len(found) - 1], moody, found[-1]) is found[-1]
+
+
+def test_whatever_goes_wrong_in_showing_the_case_the_check_goes_on(monkeypatch):
+    class Unruly:
+        __wrapped__ = property(lambda self: 1 / 0)
+        __call__ = staticmethod(first_call_only)
+
+    tried = exercise("run")
+    found = findings(tried, first_call_only)
+    monkeypatch.setattr(check, "in_notebook", lambda: True)
+    assert check.show_case(tried, found, Unruly()) is None
 
 
 def test_an_answer_that_has_no_lines_is_shown_without_them():

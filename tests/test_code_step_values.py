@@ -115,6 +115,77 @@ def test_looking_at_a_value_runs_nothing_of_its_own():
     assert take(TouchyText("words")) == "'words'"
 
 
+def touched(*_):
+    raise AssertionError("looking at a value ran code of its own")
+
+
+class Proud(type):
+    __name__ = property(touched)
+    __getattribute__ = __call__ = touched
+
+
+class TouchyClass(metaclass=Proud):
+    pass
+
+
+class TouchyHolder:
+    __dict__ = property(touched)
+
+
+class TouchyKey(str):
+    __str__ = __repr__ = __format__ = startswith = touched
+
+
+class TouchyArray(list):
+    __getitem__ = __len__ = __iter__ = __bool__ = __eq__ = touched
+
+
+class TouchyMessage(dict):
+    __getitem__ = get = values = keys = __iter__ = __eq__ = touched
+
+
+def looks():
+    proud, plain = object.__new__(TouchyClass), TouchyHolder()
+    holder = TouchyObject()
+    vars(TouchyObject)["__dict__"].__get__(holder)[TouchyKey("name")] = 1
+    messages = TouchyArray([TouchyMessage(user("a"), content=TouchyArray([holder, proud]))])
+    return [proud, plain, holder, messages].clear()
+
+
+def test_following_runs_nothing_of_the_values_own():
+    with Follower(looks) as lines:
+        looks()
+    seen = {name: text for each in lines.steps for name, text in each.values.items()}
+    assert seen == {
+        "proud": "<TouchyClass>",
+        "plain": "<TouchyHolder>",
+        "holder": "<TouchyObject>",
+        "messages": "[1 message]",
+    }
+    assert lines.notes == [] and lines.arrays
+
+
+class Numbers:
+    """Like an array of numbers: compared with another one it is neither equal nor unequal."""
+
+    def __eq__(self, other):
+        return self
+
+    def __bool__(self):
+        raise ValueError("the truth value of an array is ambiguous")
+
+
+def test_values_that_cannot_be_compared_are_shown_too():
+    def run(model, tools, prompt):
+        messages = [user(prompt)]
+        messages.append({"role": "user", "content": [{"type": "text", "text": Numbers()}]})
+        messages[-1] = {"role": "user", "content": [{"type": "text", "text": Numbers()}]}
+        return [*messages, said(model([dict(each) for each in messages]))]
+
+    shown = step(record(run, scripted(reply("Done.")), {}, "go", code=True))
+    assert [each["role"] for each in shown.payload["steps"]] == ["user", "user", "assistant"]
+
+
 @given(st.recursive(st.text() | st.binary() | st.integers() | st.floats() | st.none(), st.lists))
 def test_any_value_fits_on_a_line(value):
     text = take(value)

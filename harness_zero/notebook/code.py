@@ -17,7 +17,7 @@ from harness_zero.listing import Part, Statement
 from harness_zero.messages import Message
 from harness_zero.notebook.faces import spelled_out, told_apart
 from harness_zero.notebook.stepping import raw_blocks
-from harness_zero.sightings import longest
+from harness_zero.sightings import longest, same
 
 KINDS = ("call", "resume", "line", "calls", "return", "yield", "raise")
 BUDGET = 500_000  # bytes of values
@@ -163,12 +163,15 @@ def marks(followed: Followed, messages: list[Message], put: Put) -> Iterator[lis
     for at, step in enumerate(followed.steps):
         there = [*now[:1], step.replies, *now[2:]]
         found = longest(arrays.get(at, []), messages)
-        if found and (end := starts[found.length - 1] + len(found.blocks)) >= now[0]:
+        if found and (end := starts[found.length - 1] + found.count) >= now[0]:
             start, last = starts[found.length - 1], final[found.length - 1]
+            near = found.count - len(found.blocks)
             others = {
                 start + n: put(block)
-                for n, (block, later) in enumerate(zip(found.blocks, last, strict=False))
-                if isinstance(block, dict) and block != later
+                for n, (block, later) in enumerate(
+                    zip(found.blocks, last[near:], strict=False), near
+                )
+                if isinstance(block, dict) and not same(block, later)
             }
             there = [min(end, start + len(last)), step.replies, *([others] if others else [])]
         if there != now:
