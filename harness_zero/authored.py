@@ -16,7 +16,6 @@ from harness_zero.faults import NOT_THE_LEARNERS, SetupFault
 from harness_zero.listing import Listing, Part
 
 INSTALLED = re.compile(r"[/\\](site|dist)-packages[/\\]")
-IN_THEIR_FUNCTION = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")  # not one of its own
 ASYNC = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
@@ -42,7 +41,8 @@ class Authored:
 
     def found(self, code: CodeType) -> int | None:
         is_function = code.co_flags & inspect.CO_OPTIMIZED
-        if not is_function or code.co_name in IN_THEIR_FUNCTION or not self.wrote(code):
+        inside = code.co_name.startswith("<") and code.co_name != "<lambda>"  # as <genexpr> is
+        if not is_function or inside or not self.wrote(code):
             return None
         listing = self.listing(code)
         if fault := fault_of(code, listing):

@@ -120,7 +120,7 @@ def statement_of(node: ast.AST, layout: Layout) -> Statement:
     named = [each for each in found if isinstance(each, ast.Name) and each.id not in own]
     reads = [each.id for each in named if isinstance(each.ctx, ast.Load)]
     writes = [each.id for each in named if not isinstance(each.ctx, ast.Load)]
-    writes += [each.name for each in [node] if isinstance(each, ast.ExceptHandler) and each.name]
+    writes += bound_otherwise([node, *found])
     goes_round = not inner(node) and any(isinstance(each, ROUND) for each in found)
     once = [tuple(dict.fromkeys(names)) for names in (reads, writes)]
     return Statement(own_line(node), last, once[0], once[1], goes_round)
@@ -136,6 +136,17 @@ def bound_in_lambdas(found: Iterable[ast.AST]) -> Iterator[str]:
     """The names of the parameters of lambdas."""
     lambdas = (each.args for each in found if isinstance(each, ast.Lambda))
     return (arg.arg for each in lambdas for arg in ast.walk(each) if isinstance(arg, ast.arg))
+
+
+def bound_otherwise(found: Iterable[ast.AST]) -> Iterator[str]:
+    """The names that stand in a source as words alone: `except … as error`, `case {"id": id}`."""
+    for each in found:
+        if isinstance(each, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar, *FUNCTIONS)):
+            yield from [each.name] if each.name else []
+        elif isinstance(each, ast.MatchMapping):
+            yield from [each.rest] if each.rest else []
+        elif isinstance(each, ast.alias):
+            yield each.asname or each.name.partition(".")[0]
 
 
 def comprehended(part: ast.AST) -> frozenset[str]:
@@ -155,7 +166,8 @@ def comprehended(part: ast.AST) -> frozenset[str]:
         and id(each) not in targets
     ]
     arguments = [each.arg for each in found if isinstance(each, ast.arg)]
-    return frozenset({*bound_in_comprehensions(found)} - {*stored, *arguments})
+    bound = {*stored, *arguments, *bound_otherwise(found)}
+    return frozenset({*bound_in_comprehensions(found)} - bound)
 
 
 def enclosing(body: Iterable[ast.AST], line: int) -> tuple[ast.stmt | None, list[str]]:

@@ -12,7 +12,7 @@ from functools import partial, wraps
 
 import pytest
 
-from harness_zero.authored import NotFollowed
+from harness_zero.authored import Authored, NotFollowed
 from harness_zero.follow import MOST, UNEVENTFUL, Follower
 from harness_zero.messages import reply, said, tool_result, tool_use, tool_uses, user
 from harness_zero.models.scripted import scripted
@@ -651,6 +651,25 @@ def test_functions_of_a_notebooks_cells_are_followed():
         "line 2 of my_loop: message 0  messages = [user(prompt)]",
         "line 2 of ask: message 1  messages.append(said(model(messages)))",
     ]
+
+
+GENERIC = "def run():\n    def same[Q](x: Q) -> Q:\n        return x\n    return same(3)\n"
+
+
+def test_what_python_makes_of_type_parameters_is_no_function_of_its_own():
+    made = falls.__code__.replace(co_name="<generic parameters of falls>")
+    notes = []
+    assert Authored(falls, notes.append).part(made) is None and notes == []
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="type parameters came with Python 3.12")
+def test_a_function_with_type_parameters_is_followed(tmp_path, monkeypatch):
+    (tmp_path / "generic_sample.py").write_text(GENERIC)
+    monkeypatch.syspath_prepend(tmp_path)
+    run = importlib.import_module("generic_sample").run
+    with Follower(run) as lines:
+        run()
+    assert lines.notes == [] and [name for _, name in lines.calls] == ["run", "same"]
 
 
 def filled(n):

@@ -133,6 +133,27 @@ def test_what_a_comprehension_binds_alone_is_hidden():
     assert part.hidden == {"prompt", "n"} - {"n"}  # n is also the argument of a lambda
 
 
+CAUGHT = """\
+def act(block):
+    match block:
+        case {"name": name, **rest}: pass
+        case [first, *others] | (first as others): pass
+    try:
+        from os import path
+    except KeyError as error:
+        pass
+    return [(name, rest, first) for name, rest, first in error], [path for path, others in x]
+"""
+
+
+def test_a_name_that_a_pattern_an_exception_or_an_import_binds_is_not_hidden():
+    listing = Listing("caught.py", CAUGHT.splitlines(keepends=True))
+    assert listing.part(1).hidden == set()
+    assert {*listing.statement(3).writes} == {"name", "rest"}
+    assert {*listing.statement(4).writes} == {"first", "others"}
+    assert listing.statement(6).writes == ("path",)
+
+
 def work(n):
     """How many lines of Python it takes to read a function of n assignments and some clauses."""
     body = ["def long():\n", *(f"    x{i} = {i}\n" for i in range(n))]
