@@ -1,6 +1,8 @@
 """A check that fails opens the code at the line where the promise broke."""
 
+import contextlib
 import importlib
+import io
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -154,8 +156,25 @@ def test_whatever_goes_wrong_in_showing_the_case_the_check_goes_on(monkeypatch):
 
     tried = exercise("run")
     found = findings(tried, first_call_only)
+    shown = []
     monkeypatch.setattr(check, "in_notebook", lambda: True)
-    assert check.show_case(tried, found, Unruly()) is None
+    monkeypatch.setattr("IPython.display.display", shown.append)
+    check.show_case(tried, found, Unruly())
+    assert ["code" in each.payload for each in shown] == [False]
+
+
+def test_the_verdict_is_on_the_page_before_the_answer_is_tried_again(monkeypatch):
+    class Page(io.StringIO):
+        shown = ""
+
+        def flush(self):
+            self.shown = self.getvalue()
+
+    page, seen = Page(), []
+    monkeypatch.setattr(check, "show_case", lambda *_: seen.append(page.shown))
+    with contextlib.redirect_stdout(page):
+        check.check("run", first_call_only)
+    assert "BROKEN" in seen[0]
 
 
 def test_an_answer_that_has_no_lines_is_shown_without_them():

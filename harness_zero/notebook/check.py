@@ -42,7 +42,7 @@ def check(name: str, answer: Any) -> None:
     found = findings(tried, answer)
     if fault := kernel.FAILED.get(name):
         print(f"Your cell with {name} ended in {fault}, so {name} is checked as it was before.")
-    print("\n".join(lines(tried, found)))
+    print("\n".join(lines(tried, found)), flush=True)  # what comes now may take a second
     show_case(tried, found, answer)
     if copy := copy_around(kernel.folder()):
         follow_up(copy, tried, found, answer)
@@ -94,9 +94,10 @@ def show_case(tried: Exercise, found: list[Finding], answer: Any) -> None:
 
     from harness_zero.grading.again import followed
 
-    with suppress(Exception, SetupFault):  # the check has said what matters, and what follows on
-        broken = followed(tried.promises[len(found) - 1], answer, last)  # it must come
-        display(case_of(broken))
+    with suppress(Exception, SetupFault):  # the verdict is said, and what follows on it must come
+        last = followed(tried.promises[len(found) - 1], answer, last)
+    with suppress(Exception, SetupFault):
+        display(case_of(last))
 
 
 def case_of(broken: Finding) -> Any:
