@@ -23,7 +23,7 @@ class Sighting(NamedTuple):
     length: int
     first: Message
     last: Message
-    count: int  # of blocks
+    size: int  # of its blocks
     blocks: list[Any]  # the last of them
 
 
@@ -54,7 +54,7 @@ def arrays_in(value: Any) -> list[list[Message]]:
     if is_a(value, PLAIN):
         return []
     inside = value if type(value) is dict else attributes(value)
-    held = dict.get(inside, "messages")
+    held: Any = dict.get(inside, "messages")
     return [held] if is_array(held) else []
 
 
@@ -78,7 +78,7 @@ def identity(block: Any) -> list[int]:
 def longest(seen: list[Sighting], messages: list[Message]) -> Sighting | None:
     """The longest of some arrays that is a beginning of the array as it was at the end."""
     fit = [each for each in seen if begins(each, messages)]
-    return max(fit, key=lambda each: (each.length, each.count), default=None)
+    return max(fit, key=lambda each: (each.length, each.size), default=None)
 
 
 def begins(seen: Sighting, messages: list[Message]) -> bool:

@@ -88,7 +88,7 @@ def is_message(value: Any) -> bool:
     return is_dict and type(dict.get(value, "role")) is str
 
 
-def is_secret(name: object) -> bool:
+def is_secret(name: Any) -> bool:
     """Whether a text of this name is one to hide, whatever it says."""
     return is_a(name, str) and CALLED_SECRET.search(name) is not None
 

@@ -163,9 +163,9 @@ def marks(followed: Followed, messages: list[Message], put: Put) -> Iterator[lis
     for at, step in enumerate(followed.steps):
         there = [*now[:1], step.replies, *now[2:]]
         found = longest(arrays.get(at, []), messages)
-        if found and (end := starts[found.length - 1] + found.count) >= now[0]:
+        if found and (end := starts[found.length - 1] + found.size) >= now[0]:
             start, last = starts[found.length - 1], final[found.length - 1]
-            near = found.count - len(found.blocks)
+            near = found.size - len(found.blocks)
             others = {
                 start + n: put(block)
                 for n, (block, later) in enumerate(
