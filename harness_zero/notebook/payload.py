@@ -22,6 +22,9 @@ MANY, DEEP = 200, 20  # entries of one list or dict, and levels of them
 SURROGATES = re.compile("[\ud800-\udfff]")
 
 
+KEYS_ROOM = 500  # characters around a cut in which a key of a known shape is looked for
+
+
 class Cutter:
     """Makes blocks fit to be sent: plain JSON, no text longer than the limit, cuts told."""
 
@@ -72,12 +75,16 @@ class Cutter:
 
     def text(self, given: str) -> str:
         """A text that is not too long; its beginning and its end stay."""
-        given = hidden(given, self.secrets)  # before it is cut: half a key is hard to tell
         self.longest = max(self.longest, len(given))
-        if len(given) > self.limit:
+        if len(given) <= self.limit:
+            given = hidden(given, self.secrets)
+        else:
             first, last = self.limit * 3 // 4, self.limit // 4
             word = self.told(f"{len(given) - first - last:,} of {len(given):,} characters cut here")
-            given = f"{given[:first]}\n{word}\n{given[-last:]}"
+            room = KEYS_ROOM + max(map(len, self.secrets), default=0)  # half a key is hard to tell
+            begin = hidden(given[: first + room], self.secrets)[:first]
+            end = hidden(given[-last - room :], self.secrets)[-last:]
+            given = f"{begin}\n{word}\n{end}"
         return SURROGATES.sub(lambda found: f"\\u{ord(found.group()):04x}", given)
 
     def told(self, what: str) -> str:
