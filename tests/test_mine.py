@@ -78,8 +78,8 @@ def until_end(run, policy, view, model, tool):
     "repetition": """from harness_zero.grading.lab06 import detector
 
 
-def repetition():
-    return detector()
+def repetition(pollers=("poll_build",)):
+    return detector(pollers)
 """,
     "fingerprint": """from harness_zero.grading.lab06 import fingerprint as ours
 
