@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import groupby
 from typing import Any, Literal
 
 from harness_zero.messages import Block, Message, Reply, blocks
 from harness_zero.simulator.catalogue import Facts
 from harness_zero.simulator.exchange import Body
+from harness_zero.simulator.marks import Mark, explicit_marks
 from harness_zero.simulator.signature import apart, digest
 
 # documented: in the provider's documentation or SDK; reported: seen in public reports of real
@@ -67,11 +69,17 @@ class Asked:
     counting: bool = False  # tokens are to be counted, nothing is to be said
     ids: frozenset[str] | set[str] = frozenset()  # of calls in messages that are not new
     chain: str = ""  # what signatures of new thinking blocks are bound to
+    marked: bool = True  # might it bear marks? A look at its bytes saves one at its messages
 
     @property
     def messages(self) -> list[Message]:
         """The array."""
         return self.body["messages"]
+
+    @cached_property
+    def marks(self) -> list[Mark]:
+        """The marks that stand on its blocks, looked for once."""
+        return [*explicit_marks(self.body)] if self.marked else []
 
 
 @dataclass(frozen=True)
