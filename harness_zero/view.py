@@ -27,18 +27,21 @@ def plain(system: str = "", tools: Sequence[dict[str, Any]] = ()) -> View:
     return view
 
 
-def last_answer(view: View) -> View:
+def last_answer(view: View, spare: int = 0) -> View:
     """In the last round that a limit allows, the model may call no tool: it has to use words.
 
     The tools stay in the request, since they are the first part of what a provider caches. The
-    turn ends as `finished` then: the model asked for nothing, since it could not. It costs the
-    cache of the messages: another tool_choice keeps tools and system readable and nothing behind
-    them, so this one request reads all its messages at the full price, or writes them anew.
+    turn ends as `finished` then: the model asked for nothing, since it could not. `spare` rounds
+    are left for those who have to agree to the answer: a judge takes one.
+
+    It costs the cache of the messages: under another tool_choice tools and system are still read,
+    and nothing behind them. So the whole array is paid for once more, at the full price or,
+    marked, at that of writing it.
     """
 
     def last(run: Run) -> Request:
         request = view(run)
-        if "tools" in request and run.rounds + 1 >= run.limits.get("rounds", inf):
+        if "tools" in request and run.rounds + 1 + spare >= run.limits.get("rounds", inf):
             return {**request, "tool_choice": {"type": "none"}}
         return request
 
