@@ -48,7 +48,8 @@ def command(
     line: str,
     folder: str | Path,
     kept: Iterable[str] = (),
-    run: Callable[[str, str | Path], str] = run_by_shell,
+    seconds: float = 300,
+    run: Callable[[str, str | Path, float], str] = run_by_shell,
 ) -> Check:
     """A check that runs a shell command in a folder; exit code 0 passes.
 
@@ -60,14 +61,13 @@ def command(
     before = fingerprints(root, kept)
 
     def check() -> str | None:
-        now = {path: fingerprint(root / path) for path in before}
-        if changed := sorted(path for path in before if now[path] != before[path]):
-            told = ", ".join(changed)
-            return f"these files belong to the check and are no longer what they were: {told}"
-        told = run(line, folder)
+        if changed := [path for path in before if fingerprint(root / path) != before[path]]:
+            held = "these files belong to the check and have to be what they were"
+            return f"{held}: {', '.join(sorted(changed))}"
+        told = run(line, folder, seconds)
         return None if told.startswith(PASSED) else told
 
-    check.__name__ = line
+    check.__name__ = f"`{line}`"
     return check
 
 
