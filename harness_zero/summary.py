@@ -7,6 +7,7 @@ from harness_zero.brief import excerpt
 from harness_zero.messages import Block, Message, Reply, blocks, tool_results, user, words
 from harness_zero.ports import Model
 
+HEADING = "The middle of this conversation is left out here. A summary of it:"
 LONGEST = 120  # characters of a call or a result in the plain summary
 TASK = (
     "Below is the record of work that an agent has done so far. Write the notes that it needs"
@@ -35,9 +36,12 @@ def transcript(messages: list[Message]) -> str:
 
 
 def told(message: Message) -> list[str]:
-    """The lines of one message in the plain summary; the user's words are never cut."""
+    """The lines of one message in the plain summary; the user's words are never cut.
+
+    A summary that stands there already is told as the user's words, and goes on whole.
+    """
     if message["role"] == "user" and not tool_results(message):
-        return [words(message)]
+        return [words(message).removeprefix(f"{HEADING}\n")]
     shown = [line(message["role"], block) for block in blocks(message) if not hidden(block)]
     return [excerpt(each, LONGEST).replace("\n", " ") for each in shown]
 

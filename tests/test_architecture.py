@@ -70,7 +70,7 @@ def test_the_core_imports_nothing_that_stands_outside_of_it(path):
         ("watchdog", {"labels", "repetition", "run"}),
         ("marks", {"messages"}),
         ("view", {"marks", "messages", "ports", "run"}),
-        ("compaction", {"brief", "full", "messages", "ports", "run", "summary"}),
+        ("compaction", {"brief", "faults", "full", "messages", "ports", "run", "summary"}),
         ("full", {"labels", "messages", "policy", "ports", "run"}),
         ("news", {"labels", "ports", "run"}),
         ("summary", {"brief", "messages", "ports"}),
