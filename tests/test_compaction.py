@@ -101,7 +101,7 @@ def test_a_summary_is_written_once_a_jump_and_each_reads_the_one_before():
 
 
 def test_plain_summaries_of_summaries_have_one_heading_and_each_call_once():
-    run, sent = requests(compacted(plain(), at=3_000), 60)
+    _, sent = requests(compacted(plain(), at=3_000), 60)
     told = summarised(sent[-1])
     assert told.count(HEADING) == 1
     kept = sum(message["role"] == "assistant" for message in sent[-1]["messages"])
@@ -189,6 +189,12 @@ def test_the_plain_summary_keeps_the_users_words_whole_and_cuts_the_rest():
         "and then mend it " * 20,
     ]
     assert len(gist(run.messages[2:3])) < 200
+
+
+def test_a_plain_summary_does_not_grow_for_ever():
+    run = grown(Run("find it"), 1_000)
+    told = summarised(compacted(plain(), at=3_000)(run))
+    assert len(told) < 21_000 and "characters cut" in told
 
 
 class Window:
