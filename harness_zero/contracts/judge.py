@@ -10,11 +10,11 @@ from typing import Any
 
 from harness_zero.brief import brief, excerpt
 from harness_zero.contracts.form import NotInForm, output
-from harness_zero.contracts.veto import Hook, is_answer, sent_back
+from harness_zero.contracts.veto import Hook, is_answer, refuse_brake, sent_back
 from harness_zero.labels import End, Label, Say
 from harness_zero.loop import ModelFailed
 from harness_zero.messages import Reply, reply_fault, tool_results, user, words
-from harness_zero.policy import ending, refuse_brake
+from harness_zero.policy import ending
 from harness_zero.ports import Model, Policy, Request
 from harness_zero.run import Run
 
