@@ -13,10 +13,11 @@ HOME = Path(harness_zero.__file__).parent
 MODULES = sorted(path for path in HOME.rglob("*.py") if "projects" not in path.parts)
 INNER = "faults labels messages ports run loop policy view tools toolbox workspace prefix keys"
 BESIDE = "rounds repetition watchdog"
+JOURNAL = "journal journal_file journal_clock journal_words past late doubt lock"
 OTHERS = "runner process patience assembly desk promises watch stages"
 MODELS = "models.scripted models.recorded models.tape"
 FOLLOWING = "follow authored listing sightings snapshot"
-CORE = " ".join((INNER, BESIDE, OTHERS, MODELS, FOLLOWING)).split()
+CORE = " ".join((INNER, BESIDE, JOURNAL, OTHERS, MODELS, FOLLOWING)).split()
 OUTER = ("flight", "simulator", "traces", "notebook", "grading", "terminal", "cli", "course")
 
 
@@ -69,7 +70,12 @@ def test_the_core_imports_nothing_that_stands_outside_of_it(path):
         ("watchdog", {"labels", "repetition", "run"}),
         ("view", {"ports", "run"}),
         ("loop", {"labels", "messages", "ports", "run"}),
-        ("toolbox", {"brief", "messages", "ports"}),
+        ("toolbox", {"brief", "doubt", "messages", "ports"}),
+        ("doubt", {"faults", "messages"}),
+        ("lock", set()),
+        ("journal_file", {"faults", "lock"}),
+        ("past", {"journal_file"}),
+        ("late", {"messages"}),
         ("prefix", {"brief", "messages"}),
         ("keys", set()),
     ],
