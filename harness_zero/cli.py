@@ -147,9 +147,21 @@ def check(folder: Path | None, name: str) -> None:
     help="A stage of the course; the whole library unless given.",
 )
 @click.option("--mine", is_flag=True, help="Your own harness, from my_harness/ in your copy.")
+@click.option(
+    "--journal",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default=None,
+    help="Write what is done into this file. With the same file again, go on where it stopped.",
+)
 @click.option("--offline", is_flag=True, help="Play with a rehearsed model even if there is a key.")
 def run(
-    prompt: str, folder: Path, project: str, stage: int | None, mine: bool, offline: bool
+    prompt: str,
+    folder: Path,
+    project: str,
+    stage: int | None,
+    mine: bool,
+    journal: Path | None,
+    offline: bool,
 ) -> None:
     """Play one turn in a folder, and print it as it happens.
 
@@ -158,15 +170,23 @@ def run(
     """
     if mine and stage:
         raise click.UsageError("--mine is your own harness and --stage one of ours: take one.")
+    if journal and (mine or stage):
+        raise click.UsageError("--journal is a part of the library: leave --mine and --stage out.")
     own = copy_at(None) if mine else None
     try:
-        sys.exit(played(prompt, folder, stage or 0, project, offline, own))
+        sys.exit(played(prompt, folder, stage or 0, project, offline, own, journal))
     except KeyboardInterrupt:
         sys.exit(130)
 
 
 def played(
-    prompt: str, folder: Path, number: int, project: str, offline: bool, mine: Path | None
+    prompt: str,
+    folder: Path,
+    number: int,
+    project: str,
+    offline: bool,
+    mine: Path | None,
+    journal: Path | None = None,
 ) -> int:
     """Play a turn; a fault of the set-up is one sentence."""
     from harness_zero.faults import SetupFault
@@ -177,7 +197,7 @@ def played(
         raise click.ClickException("The prompt is empty: say what is to be done.")
     spell_out()
     try:
-        return play(prompt, folder, number, project, offline, mine)
+        return play(prompt, folder, number, project, offline, mine, journal)
     except SetupFault as fault:
         raise click.ClickException(str(fault)) from fault
 

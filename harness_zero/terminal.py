@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -16,6 +16,7 @@ from harness_zero.containment import contained
 from harness_zero.faults import SetupFault
 from harness_zero.flight.personas import fixer
 from harness_zero.flight.worlds import WORLDS, world, world_in
+from harness_zero.journal import Busy, Diverged, Journal
 from harness_zero.labels import Label
 from harness_zero.loop import ModelFailed
 from harness_zero.messages import Message, Reply
@@ -24,6 +25,7 @@ from harness_zero.models.prices import cost_usd
 from harness_zero.policy import nudge, recover, structural_stop
 from harness_zero.ports import Model, Policy
 from harness_zero.repetition import repetition
+from harness_zero.resume import NothingToResume, resume
 from harness_zero.run import Run
 from harness_zero.runner import sandboxed
 from harness_zero.stages import stage
@@ -46,12 +48,18 @@ class NoModel(SetupFault):
 
 
 def play(
-    prompt: str, folder: Path, number: int, project: str, offline: bool, mine: Path | None = None
+    prompt: str,
+    folder: Path,
+    number: int,
+    project: str,
+    offline: bool,
+    mine: Path | None = None,
+    journal: Path | None = None,
 ) -> int:
     """Play one turn there; the exit code: 0 finished, 130 interrupted, 1 for every other end.
 
     `number` is a stage, or 0 for the library with all its parts. With a learner's copy of the
-    course in `mine`, their own harness plays.
+    course in `mine`, their own harness plays. With a journal the run can be resumed.
     """
     lay(project, folder)
     tools = workspace(folder)
@@ -66,10 +74,14 @@ def play(
         loop, number = own(mine, told), 1
     else:
         loop = draft(stage(number)) if number else library(brakes(offline, told))
-    try:
-        code, ending = turn(watch, number, loop, model, tools, prompt)
-    finally:
-        kept = keep(watch, folder)
+    with ExitStack() as stack:
+        if journal:
+            written = stack.enter_context(opened(journal, folder, told))
+            loop = library(brakes(offline, told), written)
+        try:
+            code, ending = turn(watch, number, loop, model, tools, prompt)
+        finally:
+            kept = keep(watch, folder)
     say(f"     {ending}", style="red" if code else "green")
     told(f"     {kept}")
     return code
@@ -158,15 +170,30 @@ def draft(run: Loop) -> Loop:
     return loop
 
 
-def library(brakes: tuple[Policy, ...]) -> Loop:
+def library(brakes: tuple[Policy, ...], journal: Journal | None = None) -> Loop:
     """The library with all its parts; gives back the run."""
 
     def loop(model: Model, tools: Tools, prompt: str) -> Run:
         stop, view = recover(nudge(structural_stop)), plain(tools=schemas(tools))
-        harness = assemble(model, tools, stop, brakes, view, detectors=[repetition()])
-        return harness(Run(prompt))
+        detectors = [repetition()]
+        harness = assemble(model, tools, stop, brakes, view, detectors, journal)
+        return resume(harness, journal, prompt) if journal else harness(Run(prompt))
 
     return loop
+
+
+def opened(file: Path, folder: Path, told: Callable[[str], None]) -> Journal:
+    """A journal, opened; what is resumed with it is told. A fault is a sentence."""
+    journal = Journal(file, tell=lambda sentence: told(f"     {sentence}"))
+    try:
+        journal.open()
+    except Busy as busy:
+        raise NoModel(f"busy: {busy}. Nothing was touched.") from busy
+    if steps := journal.past.steps:
+        told(f"     {file} holds {plural(steps, 'step')}; what is recorded is not done again")
+    if file.resolve().is_relative_to(folder.resolve()):
+        told(f"     {file} lies in the workspace, where the model's commands can change it")
+    return journal
 
 
 def turn(
@@ -178,6 +205,10 @@ def turn(
         return code, f"{ending} {counted(watch)}."
     except KeyboardInterrupt:
         return 130, f"interrupted by you. {counted(watch)}."
+    except NothingToResume as over:
+        return int(over.label != Label.FINISHED), f"{over}."
+    except Diverged as fault:
+        return 1, f"diverged: {fault}"
     except ModelFailed as failure:
         return 1, f"the model gave no reply: {str(failure).rstrip('.')}."
     except SetupFault as fault:
