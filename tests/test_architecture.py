@@ -13,11 +13,12 @@ HOME = Path(harness_zero.__file__).parent
 MODULES = sorted(path for path in HOME.rglob("*.py") if "projects" not in path.parts)
 INNER = "faults labels messages ports run loop policy view tools toolbox workspace prefix keys"
 BESIDE = "rounds repetition watchdog"
-JOURNAL = "journal journal_file journal_clock journal_words past late doubt lock resume"
+JOURNAL = "journal journal_file journal_clock journal_words journal_steps"
+RESUMING = "past late doubt lock resume"
 OTHERS = "runner process patience assembly desk promises watch stages"
 MODELS = "models.scripted models.recorded models.tape"
 FOLLOWING = "follow authored listing sightings snapshot"
-CORE = " ".join((INNER, BESIDE, JOURNAL, OTHERS, MODELS, FOLLOWING)).split()
+CORE = " ".join((INNER, BESIDE, JOURNAL, RESUMING, OTHERS, MODELS, FOLLOWING)).split()
 OUTER = ("flight", "simulator", "traces", "notebook", "grading", "terminal", "cli", "course")
 
 
