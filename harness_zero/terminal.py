@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -20,6 +20,7 @@ from harness_zero.faults import SetupFault
 from harness_zero.flight.personas import fixer
 from harness_zero.flight.worlds import WORLDS, world, world_in
 from harness_zero.full import when_full
+from harness_zero.journal import Busy, Diverged, Journal
 from harness_zero.labels import Label
 from harness_zero.loop import ModelFailed
 from harness_zero.messages import Message, Reply
@@ -30,6 +31,7 @@ from harness_zero.models.told_full import told_full
 from harness_zero.policy import nudge, recover, structural_stop
 from harness_zero.ports import Model, Policy
 from harness_zero.repetition import repetition
+from harness_zero.resume import NothingToResume, resume
 from harness_zero.run import Run
 from harness_zero.runner import sandboxed
 from harness_zero.stages import stage
@@ -62,12 +64,14 @@ def play(
     mine: Path | None = None,
     verify: str | None = None,
     untouched: Sequence[str] = (),
+    journal: Path | None = None,
 ) -> int:
     """Play one turn there; the exit code: 0 finished, 130 interrupted, 1 for every other end.
 
     `number` is a stage, or 0 for the library with all its parts. With a learner's copy of the
     course in `mine`, their own harness plays. The library's turn ends as finished only once the
-    command `verify` passes, for which the `untouched` files have to be what they were.
+    command `verify` passes, for which the `untouched` files have to be what they were. With a
+    journal the run can be resumed.
     """
     lay(project, folder)
     tools = workspace(folder)
@@ -83,10 +87,14 @@ def play(
     else:
         hook = checked(verify, untouched, folder, say) if verify else None
         loop = draft(stage(number)) if number else library(brakes(offline, told), hook)
-    try:
-        code, ending = turn(watch, number, loop, model, tools, prompt)
-    finally:
-        kept = keep(watch, folder)
+    with ExitStack() as stack:
+        if journal:
+            written = stack.enter_context(opened(journal, folder, told))
+            loop = library(brakes(offline, told), hook, written)
+        try:
+            code, ending = turn(watch, number, loop, model, tools, prompt)
+        finally:
+            kept = keep(watch, folder)
     say(f"     {ending}", style="red" if code else "green")
     told(f"     {kept}")
     return code
@@ -194,7 +202,9 @@ def checked(line: str, untouched: Sequence[str], folder: Path, say: Callable[...
     return telling
 
 
-def library(brakes: tuple[Policy, ...], hook: Hook | None = None) -> Loop:
+def library(
+    brakes: tuple[Policy, ...], hook: Hook | None = None, journal: Journal | None = None
+) -> Loop:
     """The library with all its parts; gives back the run."""
 
     def loop(model: Model, tools: Tools, prompt: str) -> Run:
@@ -202,9 +212,24 @@ def library(brakes: tuple[Policy, ...], hook: Hook | None = None) -> Loop:
         stop = stop_hook(stop, hook) if hook else stop
         view = cached(compacted(plain(tools=schemas(tools)), written_by(model)))
         roomy = more_room(told_full(model), *ROOM)
-        return assemble(roomy, tools, stop, brakes, view, [repetition()])(Run(prompt))
+        harness = assemble(roomy, tools, stop, brakes, view, [repetition()], journal)
+        return resume(harness, journal, prompt) if journal else harness(Run(prompt))
 
     return loop
+
+
+def opened(file: Path, folder: Path, told: Callable[[str], None]) -> Journal:
+    """A journal, opened; what is resumed with it is told. A fault is a sentence."""
+    journal = Journal(file, tell=lambda sentence: told(f"     {sentence}"))
+    try:
+        journal.open()
+    except Busy as busy:
+        raise NoModel(f"busy: {busy}. Nothing was touched.") from busy
+    if steps := journal.steps:
+        told(f"     {file} holds {plural(steps, 'step')}; what is recorded is not done again")
+    if file.resolve().is_relative_to(folder.resolve()):
+        told(f"     {file} lies in the workspace, where the model's commands can change it")
+    return journal
 
 
 def turn(
@@ -216,6 +241,10 @@ def turn(
         return code, f"{ending} {counted(watch)}."
     except KeyboardInterrupt:
         return 130, f"interrupted by you. {counted(watch)}."
+    except NothingToResume as over:
+        return int(over.label != Label.FINISHED), f"{over}."
+    except Diverged as fault:
+        return 1, f"diverged: {fault}"
     except ModelFailed as failure:
         return 1, f"the model gave no reply: {str(failure).rstrip('.')}."
     except SetupFault as fault:
