@@ -1,24 +1,34 @@
 """One pool of money for a run and its children.
 
-What a call costs is known after it. So the most that it may cost is reserved before the
-call and settled after it: as long as no call costs more than that, the total passes the cap
-by one call at most, however many children speak at once.
-
-The reservation is made by the pool's brake, which is asked before every message. The model
-wrapper settles it. `close` gives back what was reserved for a call that was never made.
+What a call costs is known after it. So the most that it may cost is reserved before the call,
+and what it did cost is settled after it. A reservation is given while what is spent and what is
+reserved lie below the cap; so the total passes the cap by one call at most, however many
+children speak at once. A call that costs more than `most_usd` breaks that: the total can then
+be over by as much more, once for each call that was under way. From then on that much is
+reserved.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from threading import Condition
 
 from harness_zero.faults import SetupFault
+from harness_zero.interrupts import heed
 from harness_zero.labels import End, Label
-from harness_zero.messages import Reply
+from harness_zero.layers import layer
+from harness_zero.loop import ModelFailed
+from harness_zero.messages import Block, Reply
 from harness_zero.policy import brake
-from harness_zero.ports import Model, Policy, Request
+from harness_zero.ports import Model, Policy, Request, Tool
 from harness_zero.run import Run
 
 TICK = 0.05  # seconds after which whoever waits looks up, so that an interrupt gets through
+PAID = "a pool"  # the layer
+SPENT = "spent_usd"  # beside a result, on its way into the journal and out again
+
+
+class Spent(ModelFailed):
+    """A call of the model was not made: nothing is left in the pool."""
 
 
 class Pool:
@@ -33,13 +43,13 @@ class Pool:
             )
         self.cap_usd, self.most_usd = cap_usd, most_usd
         self.spent_usd, self.unpriced = 0.0, 0
-        self.reserved: set[int] = set()  # runs for which a call is reserved, by id
+        self.reserved = 0  # calls that are under way
         self.changed = Condition()
 
     @property
     def promised_usd(self) -> float:
         """What is spent, and what is reserved."""
-        return self.spent_usd + len(self.reserved) * self.most_usd
+        return self.spent_usd + self.reserved * self.most_usd
 
     @property
     def end(self) -> End | None:
@@ -52,60 +62,94 @@ class Pool:
         return None
 
     def brake(self) -> Policy:
-        """A policy that holds once the pool is empty, and reserves the model's next call.
+        """A policy that holds once nothing is left: what was asked for is not run any more."""
+        return brake(lambda run: self.end)
 
-        It waits while the money that is left is reserved by others: what they do not
-        need comes back.
-        """
-
-        def policy(run: Run) -> End | None:
-            with self.changed:
-                if run.pending or id(run) in self.reserved:
-                    return self.end
-                while not self.end and self.promised_usd >= self.cap_usd:
-                    self.changed.wait(TICK)
-                if not self.end:
-                    self.reserved.add(id(run))
-                return self.end
-
-        return brake(policy, pool_usd=self.cap_usd)
-
-    def model(self, model: Model, run: Run) -> Model:
-        """The same model, which pays for its calls out of the pool."""
+    def model(self, model: Model) -> Model:
+        """The same model, paid out of the pool. Spent is raised where nothing is left."""
 
         def speak(request: Request) -> Reply:
-            try:
+            with self.reservation() as settle:
                 reply = model(request)
-            except BaseException:
-                self.close(run)
-                raise
-            self.settle(run, reply.get("cost_usd", 0.0))
-            return reply
+                settle(reply.get("cost_usd", 0.0))
+                return reply
 
-        return speak
+        return layer(PAID, speak, model)
 
-    def settle(self, run: Run, cost_usd: float | None) -> None:
-        """Take what a call cost in the place of what was reserved for it."""
+    @contextmanager
+    def reservation(self) -> Iterator[Callable[[float | None], None]]:
+        """Hold the price of a call. It waits while others hold what is left: some comes back."""
+        self.reserve()
+        try:
+            yield self.settle
+        finally:
+            with self.changed:
+                self.reserved -= 1
+                self.changed.notify_all()
+
+    def reserve(self) -> None:
+        """Take a reservation, or raise Spent."""
         with self.changed:
-            self.reserved.discard(id(run))
+            while not self.end and self.promised_usd >= self.cap_usd:
+                self.changed.wait(TICK)
+                heed()
+            if end := self.end:
+                raise Spent(end.why)
+            self.reserved += 1
+
+    def settle(self, cost_usd: float | None) -> None:
+        """Take what a call cost."""
+        with self.changed:
             self.spent_usd += cost_usd or 0.0
             self.unpriced += cost_usd is None
-            self.changed.notify_all()
+            self.most_usd = max(self.most_usd, cost_usd or 0.0)
 
-    def close(self, run: Run) -> Run:
-        """Give back what is reserved for a run that makes no call now."""
-        with self.changed:
-            self.reserved.discard(id(run))
-            self.changed.notify_all()
-        return run
+    def tool(self, tool: Tool, journaled: Callable[[Tool], Tool]) -> Tool:
+        """A journaled tool whose children are paid again when a replay does not play them.
 
-    def playing(self, harness: Callable[[Run], Run]) -> Callable[[Run], Run]:
-        """A harness that leaves nothing reserved when its turn is over."""
+        What was spent during a call is kept beside its result. Of a call that is in doubt
+        nobody knows it, so that is forgotten.
+        """
+        paid: set[str] = set()
+
+        def counted(call: Block) -> Block:
+            before = self.spent_usd
+            result = tool(call)
+            paid.add(call["id"])
+            return {**result, SPENT: self.spent_usd - before}
+
+        step = journaled(counted)
+
+        def answer(call: Block) -> Block:
+            result = {**step(call)}
+            spent = result.pop(SPENT, 0.0)
+            if call["id"] not in paid:
+                self.settle(spent)
+            return result
+
+        return layer("the pool of children", answer, step)
+
+    def harness(self, harness: Callable[[Run], Run]) -> Callable[[Run], Run]:
+        """The same harness. A turn in which a call could not be paid for ends as `cost_cap`.
+
+        To the loop that is a model which gave no reply; that it was for want of money, only the
+        pool knows.
+        """
 
         def play(run: Run) -> Run:
-            try:
-                return harness(run)
-            finally:
-                self.close(run)
+            run = harness(run)
+            end = self.end
+            unpaid = end and run.label is Label.MODEL_ERROR and run.why.endswith(end.why)
+            return run.close(end) if end and unpaid else run
 
         return play
+
+
+def copied(pool: Pool) -> Pool:
+    """A child's own pool with the parent's whole cap, and not with what is left of it."""
+    return Pool(pool.cap_usd, pool.most_usd)
+
+
+def independent(cap_usd: float, pool: Pool) -> Pool:
+    """A child's own pool with a cap of its own, whatever the parent has."""
+    return Pool(cap_usd, pool.most_usd)

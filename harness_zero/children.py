@@ -1,23 +1,94 @@
-"""A child: a turn of its own, played by a tool. Its array is its own, its label comes back as data."""
+"""Children: turns of their own, played by a tool. An array is a child's own, its label is data.
 
-from collections.abc import Callable
+What a child spends is not in the parent's `run.cost_usd`, which counts the parent's calls: only
+a pool that both draw from adds them up.
+"""
 
-from harness_zero.assembly import Harness
+from collections.abc import Callable, Sequence
+from threading import Event
+from time import monotonic
+
+from harness_zero.interrupts import below
 from harness_zero.labels import Label
 from harness_zero.run import Clock, Run
 
+Harness = Callable[[Run], Run]
+Kept = Callable[[Run], None]  # is given each child's run when it is over
+
+AT_ONCE = 8
+
+
+def nobody(run: Run) -> None:
+    """Nobody keeps the runs."""
+
 
 def delegate(
-    harness: Harness, clock: Clock, kept: Callable[[Run], None] = lambda run: None
+    harness: Harness, clock: Clock = monotonic, kept: Kept = nobody
 ) -> Callable[[str], str]:
-    """A tool that hands a task to a child and brings back what it said, and how it ended."""
+    """A tool that hands a task to a child and brings back how it ended and what it said."""
 
     def delegate(task: str) -> str:
-        """Hand a task to a helper that starts with nothing but these words."""
+        """Hand a task to a helper that knows nothing but these words."""
         run = harness(Run(task, clock))
         kept(run)
-        if run.label is Label.INTERRUPTED:
-            raise KeyboardInterrupt
-        return f"{run.label}: {run.why}\n\n{run.text}".strip()
+        return told(run)
 
     return delegate
+
+
+def delegate_all(
+    harness: Harness, clock: Clock = monotonic, kept: Kept = nobody
+) -> Callable[[list[str]], str]:
+    """A tool that hands tasks to children who work at once, in threads."""
+
+    def delegate_all(tasks: list[str]) -> str:
+        """Hand several tasks to helpers that work at the same time and know nothing else."""
+        if len(tasks) > AT_ONCE:
+            raise ValueError(f"{AT_ONCE} tasks at once are the most; these are {len(tasks)}")
+        runs = [Run(task, clock) for task in tasks]
+        try:
+            play_all(harness, runs)
+        finally:
+            for run in runs:
+                kept(run)
+        return "\n\n".join(f"{n}. {told(run)}" for n, run in enumerate(runs, 1))
+
+    return delegate_all
+
+
+def told(run: Run) -> str:
+    """What the parent's model reads of a child. An interrupt was meant for the parent as well."""
+    if run.label is Label.INTERRUPTED:
+        raise KeyboardInterrupt
+    return f"{run.label}: {run.why}\n{run.text}".strip()
+
+
+def play_all(harness: Harness, runs: Sequence[Run]) -> None:
+    """Play turns at once. An interrupt, or a fault in one of them, ends them all before it passes.
+
+    The first to be interrupted interrupts the others.
+    """
+    over, faults = Event(), list[BaseException]()
+
+    def play(run: Run) -> None:
+        try:
+            harness(run)
+        except BaseException as fault:
+            faults.append(fault)
+        if faults or run.label is Label.INTERRUPTED:
+            over.set()
+
+    threads = [below(over, lambda run=run: play(run)) for run in runs]  # type: ignore[misc]
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    except BaseException:
+        over.set()
+        for thread in threads:
+            if thread.ident:
+                thread.join()
+        raise
+    if faults:
+        raise faults[0]

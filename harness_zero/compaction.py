@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 from harness_zero.brief import plural
 from harness_zero.faults import SetupFault
 from harness_zero.full import only_says_full, says_full
+from harness_zero.layers import layer
 from harness_zero.messages import Message, Reply, blocks, user, words
 from harness_zero.ports import Request, View
 from harness_zero.run import Run
@@ -50,7 +51,7 @@ def compacted(view: View, summary: Summary = gist, at: float = 100_000, keep: in
         cuts.summarise(request["messages"], partial(counted, run, summary))
         return {**request, "messages": cuts.applied(request["messages"])}
 
-    return compact
+    return layer("a compacted view", compact, view, summary)
 
 
 def counted(run: Run, summary: Summary, left_out: list[Message]) -> str:

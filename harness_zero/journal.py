@@ -40,6 +40,7 @@ from harness_zero.journal_words import (
 from harness_zero.keys import MASK
 from harness_zero.labels import End, Label, Say
 from harness_zero.late import found, news
+from harness_zero.layers import layer
 from harness_zero.messages import Block, Reply, tool_result, tool_uses, words
 from harness_zero.models.recorded import Diverged
 from harness_zero.past import Entry
@@ -48,6 +49,8 @@ from harness_zero.run import Clock, Run
 
 Harness = Callable[[Run], Run]
 Function = Callable[..., Any]
+
+JOURNALED = "the journal of the model"  # the layer
 
 
 class InDoubt(SetupFault):
@@ -136,7 +139,7 @@ class Journal:
                 self.keyless |= {call["id"] for call in tool_uses(reply) if MASK in str(call)}
             return reply
 
-        return speak
+        return layer(JOURNALED, speak, model)
 
     def sent(self, request: Request) -> Line:
         """A request as it is known again: how many messages, and the last one of them."""
@@ -162,7 +165,7 @@ class Journal:
                 self.await_receipt(recorded, call, function)
             return result
 
-        return answer
+        return layer("the journal of tools", answer, tool)
 
     def unsure(self, entry: Entry, call: Block, make: Effect, function: Function | None) -> Block:
         """The result of a call of which nobody saw the end."""
@@ -285,7 +288,7 @@ class Journal:
             told = news(self.unseen.pop(late["late"]), late["gave"])
             return Say(f"{word.text}\n\n{told}" if isinstance(word, Say) else told)
 
-        return policy
+        return layer("late outcomes", policy, stop)
 
     def receipt(self, key: str) -> Path:
         """Where the process of a call may leave its outcome."""

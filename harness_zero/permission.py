@@ -4,19 +4,26 @@ Rules answer allow, ask or deny. The strictest of those that fit counts, so thei
 means nothing; where none fits, somebody is asked.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from itertools import islice
 from typing import Literal
 
 from harness_zero.brief import brief
 from harness_zero.faults import SetupFault
+from harness_zero.labels import End, Label
+from harness_zero.layers import layer
 from harness_zero.messages import Block, not_executed
-from harness_zero.ports import Tool
+from harness_zero.policy import brake
+from harness_zero.ports import Policy, Tool
+from harness_zero.rounds import rounds
+from harness_zero.run import Run
 
 Verdict = Literal["allow", "ask", "deny"]
 STRICTEST = ("deny", "ask", "allow")
 Ask = Callable[[Block], bool | str]  # True: allowed; words or False: denied, and why
+DENIED = "denied: "
 
 
 @dataclass(frozen=True)
@@ -57,32 +64,41 @@ def permission(tool: Tool, rules: Sequence[Rule], ask: Ask | None = None) -> Too
     """A tool that makes a call only if it may; what it may not is data for the model."""
 
     def permitted(call: Block) -> Block:
-        said, rule = verdict(rules, call)
-        if said == "ask":
-            answer = ask(call) if ask else "nobody is there to be asked"
-            said, rule = ("allow", "") if answer is True else ("deny", answer or "the user said no")
-        return tool(call) if said == "allow" else not_executed(call, f"denied: {rule}")
+        if why := refusal(rules, call, ask):
+            return not_executed(call, f"{DENIED}{why}")
+        return tool(call)
 
-    return permitted
+    return layer("a permission", permitted, tool)
 
 
-def before(tool: Tool, hook: Callable[[Block], Block | str]) -> Tool:
-    """A hook that sees each call first: it gives back the call, changed or not, or refuses in
-    words."""
-
-    def hooked(call: Block) -> Block:
-        given = hook(call)
-        if isinstance(given, str):
-            return not_executed(call, given)
-        return tool({**given, "id": call["id"]})
-
-    return hooked
+def refusal(rules: Sequence[Rule], call: Block, ask: Ask | None) -> str:
+    """Why a call may not be made; nothing if it may."""
+    said, rule = verdict(rules, call)
+    if said != "ask":
+        return rule if said == "deny" else ""
+    answer = ask(call) if ask else "nobody is there to be asked"
+    if answer is True:
+        return ""
+    return answer if isinstance(answer, str) and answer else "the user said no"
 
 
-def after(tool: Tool, hook: Callable[[Block, Block], Block]) -> Tool:
-    """A hook that sees each result last, with the call, and gives back the one that counts."""
+def denials(limit: int = 3) -> Policy:
+    """A detector that ends the turn once so many calls in a row were denied."""
+    end = End(Label.STUCK, f"{limit} calls in a row were denied")
 
-    def hooked(call: Block) -> Block:
-        return {**hook(call, tool(call)), "tool_use_id": call["id"]}
+    def policy(run: Run) -> End | None:
+        newest = [*islice(answered(run), limit)]
+        return end if len(newest) == limit and all(map(was_denied, newest)) else None
 
-    return hooked
+    return brake(policy)
+
+
+def answered(run: Run) -> Iterator[Block]:
+    """The results of this turn, the newest first; of the same call in one reply but one."""
+    for each in rounds(run):
+        yield from reversed(each.results)
+
+
+def was_denied(result: Block) -> bool:
+    """Whether this is the result of a call that was denied."""
+    return str(result.get("content")).startswith(f"not executed: {DENIED}")

@@ -7,8 +7,8 @@ in `first_of` it would never be heard, since an end outweighs any words.
 
 from itertools import takewhile
 
-from harness_zero.faults import SetupFault
 from harness_zero.labels import End, Label, Say
+from harness_zero.layers import WrongOrder, layer
 from harness_zero.messages import Reply, said, tool_uses
 from harness_zero.ports import Policy, limits
 from harness_zero.run import Run
@@ -22,10 +22,6 @@ STOPS = {
     "model_context_window_exceeded": Label.CONTEXT_EXHAUSTED,
     "refusal": Label.REFUSED,
 }
-
-
-class WrongOrder(SetupFault):
-    """Policies were put together in an order in which one of them could not keep its promise."""
 
 
 def structural_stop(run: Run) -> End | None:
@@ -137,7 +133,7 @@ def instead(stop: Policy, label: Label, limit: int, words: str) -> Policy:
             return Say(words)
         return word
 
-    return policy
+    return layer(f"what softens {label}", policy, stop)
 
 
 def in_a_row(run: Run, label: Label) -> int:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 
 from harness_zero.brief import excerpt
+from harness_zero.layers import layer
 from harness_zero.messages import Block, Message, Reply, blocks, tool_results, user, words
 from harness_zero.ports import Model
 
@@ -31,7 +32,7 @@ def written_by(model: Model, task: str = TASK) -> Callable[[list[Message]], Repl
     def summary(messages: list[Message]) -> Reply:
         return model({"messages": [user(f"{task}\n\n{transcript(messages)}")]})
 
-    return summary
+    return layer("a summary", summary, asks=model)
 
 
 def transcript(messages: list[Message]) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from math import inf
 from typing import Any
 
+from harness_zero.layers import layer
 from harness_zero.marks import MARK, unmarked, without_mark
 from harness_zero.messages import Block, Message, blocks, text
 from harness_zero.ports import Request, View
@@ -48,12 +49,12 @@ def last_answer(view: View, spare: int = 0) -> View:
             return {**request, "tool_choice": {"type": "none"}}
         return request
 
-    return last
+    return layer("the last answer", last, view)
 
 
 def cached(view: View, ttl: str = "5m") -> View:
     """The same view with its marks set. A run carries none, so only what is marked is touched."""
-    return lambda run: placed(view(run), ttl)
+    return layer("a cached view", lambda run: placed(view(run), ttl), view)
 
 
 def marked(request: Request, ttl: str = "5m") -> Request:

@@ -12,6 +12,7 @@ from harness_zero.compaction import LAST, compacted, payback
 from harness_zero.faults import SetupFault
 from harness_zero.full import FULL, when_full
 from harness_zero.labels import Label
+from harness_zero.layers import WrongOrder
 from harness_zero.loop import ModelFailed
 from harness_zero.messages import (
     array_fault,
@@ -25,7 +26,7 @@ from harness_zero.messages import (
 from harness_zero.models.scripted import scripted
 from harness_zero.models.told_full import told_full
 from harness_zero.notebook import offline_api
-from harness_zero.policy import WrongOrder, cost_cap, max_rounds, structural_stop
+from harness_zero.policy import cost_cap, max_rounds, structural_stop
 from harness_zero.prefix import rendering
 from harness_zero.run import Run
 from harness_zero.summary import HEADING, gist, written_by

@@ -12,6 +12,7 @@ from harness_zero.brief import brief, excerpt
 from harness_zero.contracts.form import NotInForm, output
 from harness_zero.contracts.veto import Hook, is_answer, refuse_brake, sent_back
 from harness_zero.labels import End, Label, Say
+from harness_zero.layers import layer
 from harness_zero.loop import ModelFailed
 from harness_zero.messages import Reply, reply_fault, tool_results, user, words
 from harness_zero.policy import ending
@@ -71,7 +72,7 @@ def judge(
         return None if verdict["agrees"] else f"{name}: {verdict['why'].strip() or 'not yet'}"
 
     hook.__name__ = name
-    return hook
+    return layer(name, hook, asks=model)
 
 
 def next_speaker(
@@ -102,7 +103,7 @@ def next_speaker(
             return word
         return Say(go_on) if said["next"] == "model" else word
 
-    return policy
+    return layer("who speaks next", policy, stop, asks=model)
 
 
 def asking(

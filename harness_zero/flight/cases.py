@@ -131,6 +131,8 @@ def dear() -> Model:
         return reply(f'{{"agrees": false, "why": "{next(verdicts)}"}}', cost=0.3)
 
     return model
+
+
 def done_once_and_said(told: Told) -> bool:
     """The effect happened once, and the model was told that nobody had seen it."""
     return done_once(told) and "outcome unknown" in str(told.messages)

@@ -17,6 +17,7 @@ from typing import Any
 from harness_zero.brief import brief, told_by
 from harness_zero.faults import SetupFault
 from harness_zero.keys import masked, without_keys
+from harness_zero.layers import layer
 from harness_zero.loop import ModelFailed
 from harness_zero.messages import Reply
 from harness_zero.models.tape import Call, NoRecording, alone, append, line, mended, read
@@ -38,7 +39,7 @@ class RecordingEnded(SetupFault):
 
 def recorded(model: Callable[[Asked], Reply], file: str | Path) -> "Recorded":
     """The same model, with every call of it appended to a file."""
-    return Recorded(model, Path(file))
+    return layer("a recording", Recorded(model, Path(file)), model)
 
 
 def replay(file: str | Path) -> "Replay":

@@ -7,8 +7,9 @@ from harness_zero.assembly import assemble, of_messages
 from harness_zero.contracts import NotInForm, UnknownSchema, output, output_type, stop_hook
 from harness_zero.desk import Desk, asking
 from harness_zero.faults import SetupFault
+from harness_zero.layers import WrongOrder
 from harness_zero.messages import reply
-from harness_zero.policy import WrongOrder, max_rounds, nudge, structural_stop
+from harness_zero.policy import max_rounds, nudge, structural_stop
 from harness_zero.run import Run
 
 
