@@ -56,8 +56,8 @@ def brake(policy: Policy, **held: float) -> Policy:
 
 
 def is_brake(policy: Policy) -> bool:
-    """Whether a policy is marked as a brake."""
-    return getattr(policy, "is_brake", False)
+    """Whether a policy is marked as a brake, or holds one."""
+    return getattr(policy, "is_brake", False) or bool(limits(policy))
 
 
 def max_rounds(limit: int) -> Policy:

@@ -1,6 +1,7 @@
 """Views: what the model is sent. The plain one sends the run as it stands."""
 
 from collections.abc import Sequence
+from math import inf
 from typing import Any
 
 from harness_zero.ports import Request, View
@@ -21,16 +22,17 @@ def plain(system: str = "", tools: Sequence[dict[str, Any]] = ()) -> View:
     return view
 
 
-def last_answer(view: View) -> View:
+def last_answer(view: View, spare: int = 0) -> View:
     """In the last round that a limit allows, the model may call no tool: it has to use words.
 
     The tools stay in the request, since they are the first part of what a provider caches. The
-    turn ends as `finished` then: the model asked for nothing, since it could not.
+    turn ends as `finished` then: the model asked for nothing, since it could not. `spare` rounds
+    are left for those who have to agree to the answer: a judge takes one.
     """
 
     def last(run: Run) -> Request:
         request = view(run)
-        if "tools" in request and run.rounds + 1 == run.limits.get("rounds"):
+        if "tools" in request and run.rounds + 1 + spare >= run.limits.get("rounds", inf):
             return {**request, "tool_choice": {"type": "none"}}
         return request
 

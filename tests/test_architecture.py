@@ -12,7 +12,7 @@ import harness_zero
 HOME = Path(harness_zero.__file__).parent
 MODULES = sorted(path for path in HOME.rglob("*.py") if "projects" not in path.parts)
 INNER = "faults labels messages ports run loop policy view tools toolbox workspace prefix keys"
-BESIDE = "rounds repetition watchdog"
+BESIDE = "rounds repetition watchdog contracts"
 OTHERS = "runner process patience assembly desk promises watch stages"
 MODELS = "models.scripted models.recorded models.tape"
 FOLLOWING = "follow authored listing sightings snapshot"

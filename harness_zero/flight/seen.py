@@ -5,7 +5,7 @@ else stands in a result is words of the harness, and of those a persona sees onl
 there are some. Each message is read once, so a flight costs as much as it is long.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from harness_zero.messages import Block, Message, blocks, request_fault, tool_uses, user, words
@@ -40,6 +40,7 @@ class Seen:
     replies: int = 0  # messages of the model
     told: bool = False  # the harness put in words of its own since the last reply
     ever_told: int = 0  # how often it did
+    shown_at: int = 0  # the calls there were when it last showed what it had found out itself
     characters: int = 0  # of everything read
 
     def all(self, name: str) -> list[Call]:
@@ -57,8 +58,13 @@ class Seen:
 class Reader:
     """Reads what a harness sends: what is new since the last time, or all if it was changed."""
 
-    def __init__(self, output: Callable[[Call], str | None] = lambda call: None) -> None:
+    def __init__(
+        self,
+        output: Callable[[Call], str | None] = lambda call: None,
+        found: Sequence[str] = (),
+    ) -> None:
         self.output = output  # what the tool itself said to this call last
+        self.found = found  # what tools said to the harness, after an answer and unasked
         self.forget()
 
     def forget(self) -> None:
@@ -110,6 +116,8 @@ class Reader:
         elif block["type"] == "text":
             self.seen.characters += len(block["text"])
             self.tell(by_harness)
+            if by_harness and any(each in block["text"] for each in self.found):
+                self.seen.shown_at = len(self.seen.calls)
 
     def ask(self, block: Block) -> None:
         """A call enters the array."""
