@@ -8,6 +8,7 @@ there are some. Each message is read once, so a flight costs as much as it is lo
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from harness_zero.marks import unmarked
 from harness_zero.messages import Block, Message, blocks, request_fault, tool_uses, user, words
 
 
@@ -76,13 +77,19 @@ class Reader:
 
     def read(self, messages: list[Message]) -> str | None:
         """Take in the messages; in words why the API would refuse them, if it would."""
-        if not isinstance(messages, list) or messages[: len(self.known)] != self.known:
-            self.forget()
+        if not self.goes_on(messages):
+            messages = [unmarked(m) for m in messages] if isinstance(messages, list) else messages
+            if not self.goes_on(messages):
+                self.forget()
         if fault := self.fault(messages):
             return fault
         for message in messages[len(self.known) :]:
             self.take(message)
         return None
+
+    def goes_on(self, messages: list[Message]) -> bool:
+        """Whether these messages begin with the ones that are known."""
+        return isinstance(messages, list) and messages[: len(self.known)] == self.known
 
     def fault(self, messages: list[Message]) -> str | None:
         """What is wrong with the array. Its settled part was looked at before, so not again."""
@@ -100,7 +107,7 @@ class Reader:
     def take(self, message: Message) -> None:
         """Read one message."""
         seen, new = self.seen, len(self.known)
-        self.known.append(message)
+        self.known.append(unmarked(message))  # the marks move, the messages do not
         if message["role"] == "assistant":
             self.turn = new if seen_user(self.known, new) else self.turn
             seen.replies, seen.told = seen.replies + 1, False
