@@ -5,14 +5,15 @@ API declared. Shown beside the run is the same run busted in each way that loses
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harness_zero.brief import plural
-from harness_zero.notebook.priced import Course, Priced, priced
-from harness_zero.notebook.sent import NothingToCompare, sent
 from harness_zero.notebook.step import middle_out
 from harness_zero.ports import Request
 from harness_zero.watch import clipped
+
+if TYPE_CHECKING:
+    from harness_zero.notebook.priced import Course, Priced
 
 LINES = 20  # rounds that the text face shows at most
 HEAD = ("round", "bytes", "shared", "tokens", "read", "written", "fresh", "cost")
@@ -30,6 +31,9 @@ def cache_lens(
     model is the one that they name, else the course's. `times` are the seconds at which each
     was sent; twenty apart unless given. Where none is marked, `mark` says how to.
     """
+    from harness_zero.notebook.priced import priced  # every kernel imports this module
+    from harness_zero.notebook.sent import NothingToCompare, sent
+
     found = sent(requests)
     if times is not None and len(times) != len(found.requests):
         counted = f"{plural(len(times), 'time')} for {plural(len(found.requests), 'request')}"
@@ -53,7 +57,7 @@ def marked(request: Request) -> Request:
 class Lens:
     """A run under the lens: a widget where there can be one, else tables or lines of text."""
 
-    def __init__(self, run: Priced) -> None:
+    def __init__(self, run: "Priced") -> None:
         self.run = run
 
     def __repr__(self) -> str:
@@ -94,13 +98,13 @@ def aligned(cells: Sequence[str]) -> str:
 HEAD_LINE = aligned(HEAD)
 
 
-def heading(run: Priced) -> str:
+def heading(run: "Priced") -> str:
     """What is shown, and what kind of numbers they are."""
     rounds = plural(len(run.courses[0].counted), "request")
     return f"{rounds} to {run.model}; bytes are exact, tokens and costs estimates of the input"
 
 
-def saying(run: Priced, course: Course) -> str:
+def saying(run: "Priced", course: "Course") -> str:
     """A base in a line: what was sent, what that cost, and of which kind the figures are."""
     total, cost = course.sent, run.usd(course)
     kind = "declared by the API" if course.declared else "estimated"
@@ -108,7 +112,7 @@ def saying(run: Priced, course: Course) -> str:
     return f"{course.name}: {total:,} tokens sent ({kind}){money}"
 
 
-def row_cells(run: Priced, course: Course, at: int) -> list[str]:
+def row_cells(run: "Priced", course: "Course", at: int) -> list[str]:
     """The figures of a round."""
     change, counted = course.changes[at], course.counted[at]
     cost = usd(run.prices.usd(counted)) if run.prices else "?"
@@ -116,7 +120,7 @@ def row_cells(run: Priced, course: Course, at: int) -> list[str]:
     return [str(at + 1), *(f"{n:,}" for n in (*numbers, counted.fresh)), cost]
 
 
-def finding(course: Course, at: int) -> str:
+def finding(course: "Course", at: int) -> str:
     """What is to be said of a round: where it parts from the one before, or what it lost."""
     change = course.changes[at]
     if change.parts:
@@ -126,7 +130,7 @@ def finding(course: Course, at: int) -> str:
     return "nothing found" if course.lost(at) else ""
 
 
-def buster_line(run: Priced, course: Course) -> str:
+def buster_line(run: "Priced", course: "Course") -> str:
     """A way to have sent the run, in a line."""
     sound, cost = run.usd(run.courses[run.sound]), run.usd(course)
     read = sum(each.read for each in course.counted)

@@ -65,8 +65,6 @@ class Cache:
     ) -> None:
         self.clock, self.declared = clock, declared
 
-    def serve(
-        self, request: Body, facts: Facts, key: str = "", at: float | None = None
-    ) -> Counted:
+    def serve(self, request: Body, facts: Facts, key: str = "", at: float | None = None) -> Counted:
         """What a request that began now, or at this time, reads and writes."""
         return Counted(tokens(len(str(request)), facts))
