@@ -5,17 +5,20 @@ one of the same round. So a thousand rounds, busted in nine ways, cost small ent
 Long lines are cut, and say so, until the whole fits its budget.
 """
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterator, Sequence
+from itertools import count, groupby
 from typing import Any
 
 from harness_zero.busters import LIFETIME
 from harness_zero.keys import hidden, keys
 from harness_zero.notebook.compared import Change, Lines, Rows, shared
-from harness_zero.notebook.payload import LIMITS, Cutter
+from harness_zero.notebook.payload import Cutter
 from harness_zero.notebook.priced import Course, Priced
 from harness_zero.prefix import Difference
 
 BUDGET = 300_000  # bytes of lines
+LIMITS = (8_000, 4_000, 2_000, 1_000, 500, 250, 120, 60)  # characters of one line
 AROUND = 32  # bytes before and after the first one that differs
 MOST = 40  # lines a round, beyond which a course is told round by round
 ROOM = 500  # bytes around those in which a key is looked for
@@ -114,7 +117,15 @@ def splice(one: Sequence[int], other: Sequence[int]) -> Splice:
     begin = shared(one, other)
     most = min(len(one), len(other)) - begin
     same = shared(one[len(one) - most :][::-1], other[len(other) - most :][::-1]) if most else 0
-    return [begin, len(one) - begin - same, *other[begin : len(other) - same]]
+    return [begin, len(one) - begin - same, *runs(other[begin : len(other) - same])]
+
+
+def runs(numbers: Sequence[int]) -> Iterator[int]:
+    """Numbers that follow one another, as the first of them and how many there are, negative."""
+    step = count()
+    for _, alike in groupby(numbers, key=lambda number: number - next(step)):
+        first, *others = alike
+        yield from [first, -1 - len(others)] if len(others) > 1 else [first, *others]
 
 
 def shown_lines(lines: Lines) -> tuple[list[str], set[int]]:
@@ -123,7 +134,7 @@ def shown_lines(lines: Lines) -> tuple[list[str], set[int]]:
     for limit in LIMITS:
         cutter = Cutter(limit)
         cut = [cutter.text(line) for line in whole]
-        if sum(len(line.encode()) for line in cut) <= BUDGET:
+        if len(json.dumps(cut)) <= BUDGET:
             break
     return cut, {at for at, line in enumerate(cut) if line != whole[at]}
 
