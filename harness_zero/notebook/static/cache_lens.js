@@ -45,8 +45,8 @@ const money = (usd) => `$${usd.toFixed(4)}`;
 const sum = (numbers) => numbers.reduce((all, n) => all + n, 0);
 
 /** One list made into the next: where, how many go, and what comes; a run is its first and a negative count. */
-function spliced(rows, [at, gone, ...numbers]) {
-  const come = [];
+function spliced(/** @type {number[]} */ rows, /** @type {number[]} */ [at, gone, ...numbers]) {
+  /** @type {number[]} */ const come = [];
   for (const n of numbers) {
     if (n >= 0) come.push(n);
     else for (let more = 1, first = come[come.length - 1]; more < -n; more++) come.push(first + more);
@@ -55,8 +55,8 @@ function spliced(rows, [at, gone, ...numbers]) {
 }
 
 /** The lines of any request; the way there is remembered, so that a step forward is one splice. */
-function reader(rounds) {
-  let at = -1, rows = [];
+function reader(/** @type {number[][]} */ rounds) {
+  let at = -1, rows = /** @type {number[]} */ ([]);
   return (wanted) => {
     if (wanted < at) (at = -1), (rows = []);
     while (at < wanted) rows = spliced(rows, rounds[++at]);
@@ -98,7 +98,7 @@ function aroundByte(line, byte, width = 28) {
 }
 
 /** The prices of a prompt of so many tokens: fresh, 5 minutes, 1 hour, read; USD a million. */
-const pricesFor = (tiers, total) => tiers.filter(([above]) => !above || total > above).pop().slice(1);
+const pricesFor = (/** @type {number[][]} */ tiers, total) => tiers.reduce((found, tier) => (total > tier[0] ? tier : found)).slice(1);
 
 function render({ model, el }) {
   /** @type {Payload} */ const payload = model.get("payload");
@@ -113,7 +113,7 @@ function render({ model, el }) {
     return splice ? spliced(rows, splice) : rows;
   };
   /** What a request costs, and the tokens at full price that this would buy. */
-  const costOf = ([read, five, hour, fresh]) => {
+  const costOf = (/** @type {number[]} */ [read, five, hour, fresh]) => {
     if (!tiers.length) return { usd: NaN, worth: NaN };
     const [full, five_, hour_, read_] = pricesFor(tiers, read + five + hour + fresh);
     const paid = fresh * full + five * five_ + hour * hour_ + read * read_;
@@ -225,7 +225,7 @@ function render({ model, el }) {
   }
 
   /** The two requests as bars: what they share, and what was read, written and not cached. */
-  function drawBars(was, size, kept, parted, [read, written, fresh], all) {
+  function drawBars(was, size, kept, parted, /** @type {number[]} */ [read, written, fresh], all) {
     const most = Math.max(was, size, 1), percent = (n) => `${(100 * n) / most}%`;
     const part = (kind, width) => {
       const each = make("span", { class: `hz-lens-part hz-lens-${kind}` });
@@ -288,7 +288,7 @@ function render({ model, el }) {
   }
 
   /** The first line that differs: how it was, how it is, and the byte. */
-  function differingItem(now, before, called, same, found) {
+  function differingItem(now, before, called, same, /** @type {number[]} */ found) {
     const [byte, name, was, is] = found;
     const piece = (rows, cut) => {
       if (cut !== undefined) return [visible(payload.words[cut])];
