@@ -33,9 +33,9 @@ The course writes this page anew at every check; change the pieces, not the page
 """
 '''
 PAGES_LINE = re.compile(
-    r"|from harness_zero\.mine import \w+(, \w+)?|from \.\w+ import \w+( as \w+)?  # yours"
+    r"|from harness_zero\.mine import \w+(, \w+)*|from \.\w+ import \w+( as \w+)?  # yours"
     r"|\w+ = borrowed\(.*\)  # until lab \w+"
-    r"|run = beside\(run, repetition\)"
+    r"|run = beside\(run, repetition\)|run = marking\(run, marked\)"
 )
 
 
@@ -69,6 +69,24 @@ def beside(run: Callable[..., Any], repetition: Callable[..., Any]) -> Callable[
         return run(*given, more=[brake(repetition()), *more], **limits)
 
     return with_detector
+
+
+def marking(run: Callable[..., Any], marked: Callable[..., Any]) -> Callable[..., Any]:
+    """The harness with its messages marked on their way to the model; its own array has no marks.
+
+    What is added behind it (tools, a model's name) is not seen here. The marks in the messages
+    keep it as well, since it stands before them.
+    """
+
+    @wraps(run)
+    def with_marks(model: Callable[..., Any], *given: Any, **more: Any) -> Any:
+        def speak(messages: Any) -> Any:
+            array = isinstance(messages, list)
+            return model(marked({"messages": messages})["messages"] if array else messages)
+
+        return run(speak, *given, **more)
+
+    return with_marks
 
 
 def lab_of(exercise: Exercise) -> str:
@@ -137,9 +155,12 @@ def is_ours(page: str) -> bool:
 def page_of(mine: Mapping[str, Exercise | None], needs: Mapping[str, set[str]]) -> str:
     """The source of the package's page; a piece comes behind those that it needs."""
     lines = [page_line(name, mine) for name in in_order(needs)]
-    taken = "beside" if len(mine) == len(lines) else "beside, borrowed"
-    both = "run = beside(run, repetition)"
-    return f"{PAGE}\nfrom harness_zero.mine import {taken}\n\n" + "\n".join([*lines, "", both, ""])
+    around = ["run = beside(run, repetition)"]
+    around += ["run = marking(run, marked)"] if "marked" in needs else []
+    taken = {line.split(" = ")[1].split("(")[0] for line in around}
+    taken |= set() if len(mine) == len(lines) else {"borrowed"}
+    imported = f"from harness_zero.mine import {', '.join(sorted(taken))}"
+    return f"{PAGE}\n{imported}\n\n" + "\n".join([*lines, "", *around, ""])
 
 
 def page_line(name: str, mine: Mapping[str, Exercise | None]) -> str:

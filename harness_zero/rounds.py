@@ -30,6 +30,11 @@ NOISE = re.compile(
 DETAILS = re.compile(r"""\d+|'[^']*'|"[^"]*\"""")  # what an error counts, and what it quotes
 
 
+def quiet(text: str) -> str:
+    """A text with three dots for each bit of noise: what is said twice reads the same twice."""
+    return NOISE.sub("...", text)
+
+
 class Round(NamedTuple):
     """The calls of one reply and what came back, each call but once."""
 

@@ -12,8 +12,8 @@ import harness_zero
 HOME = Path(harness_zero.__file__).parent
 MODULES = sorted(path for path in HOME.rglob("*.py") if "projects" not in path.parts)
 INNER = "faults labels messages ports run loop policy view tools toolbox workspace prefix keys"
-VIEWS = "compaction full news summary models.told_full"
-BESIDE = "rounds repetition watchdog"
+VIEWS = "marks compaction full news summary models.told_full"
+BESIDE = "busters rounds repetition watchdog contracts"
 OTHERS = "runner process patience assembly desk promises watch stages"
 MODELS = "models.scripted models.recorded models.tape"
 FOLLOWING = "follow authored listing sightings snapshot"
@@ -62,21 +62,23 @@ def test_the_core_imports_nothing_that_stands_outside_of_it(path):
         ("brief", set()),
         ("messages", {"brief"}),
         ("labels", set()),
-        ("run", {"faults", "labels", "messages"}),
+        ("run", {"faults", "labels", "marks", "messages"}),
         ("ports", {"labels", "messages", "run"}),
         ("policy", {"faults", "labels", "messages", "ports", "run"}),
         ("rounds", {"messages", "run"}),
         ("repetition", {"labels", "messages", "policy", "ports", "rounds", "run"}),
         ("watchdog", {"labels", "repetition", "run"}),
-        ("view", {"messages", "ports", "run"}),
-        ("compaction", {"brief", "full", "messages", "ports", "run", "summary"}),
+        ("marks", {"messages"}),
+        ("view", {"marks", "messages", "ports", "run"}),
+        ("compaction", {"brief", "faults", "full", "messages", "ports", "run", "summary"}),
         ("full", {"labels", "messages", "policy", "ports", "run"}),
         ("news", {"labels", "ports", "run"}),
         ("summary", {"brief", "messages", "ports"}),
         ("loop", {"labels", "messages", "ports", "run"}),
         ("toolbox", {"brief", "messages", "ports"}),
-        ("prefix", {"brief", "messages"}),
+        ("prefix", {"brief", "marks", "messages"}),
         ("keys", set()),
+        ("busters", {"messages", "ports"}),
     ],
 )
 def test_policy_and_mechanics_do_not_know_each_other(module, may_import):

@@ -13,8 +13,10 @@ from threading import Thread
 
 import pytest
 
+from harness_zero.assembly import USUAL
 from harness_zero.flight.worlds import PROMPT, world
-from harness_zero.messages import array_fault
+from harness_zero.messages import array_fault, reply, tool_use
+from harness_zero.terminal import library
 
 KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL")
 OFFLINE = {name: value for name, value in os.environ.items() if name not in KEYS}
@@ -42,6 +44,48 @@ def test_it_repairs_a_shipped_project_and_says_what_it_does(tmp_path):
         assert line in done.stdout
     assert "finished: stop_reason 'end_turn'. 6 rounds, 7 tool calls." in done.stdout
     assert "\x1b" not in done.stdout, "colour belongs in a terminal alone"
+
+
+def test_a_turn_is_finished_once_the_command_after_verify_passes(tmp_path):
+    verify = "python -m pytest -q"
+    done = play(PROMPT, "--project", "login", "--workspace", tmp_path / "a", "--verify", verify)
+    assert done.returncode == 0, done.stderr
+    assert f"nothing is finished before `{verify}` passes; test_*.py," in done.stdout
+    assert f"     `{verify}` passes\n     finished: " in done.stdout
+
+
+def test_a_veto_is_seen_in_the_terminal_and_so_is_who_ended_the_turn(tmp_path):
+    verify = "echo not yet; false"
+    done = play(PROMPT, "--project", "login", "--workspace", tmp_path / "a", "--verify", verify)
+    assert done.returncode == 1
+    veto = (
+        f"     veto: You are not done: `{verify}` does not pass.\n     exit code 1\n     not yet\n"
+    )
+    assert done.stdout.count(veto) == 2
+    assert f"veto_cap: `{verify}` says the same again, and no tool was called" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("keep", "held"), [([], True), (["--keep", "README.md"], False), (["--keep", ""], False)]
+)
+def test_the_files_of_the_check_stay_as_they_are_unless_others_are_named(tmp_path, keep, held):
+    folder = world("login").lay(tmp_path / "login")
+    verify = "date +%N >> test_login.py"  # the check itself is what changes a file here
+    told = play(PROMPT, "--workspace", folder, "--verify", f"{verify}; false", *keep).stdout
+    assert ("have to be what they were: test_login.py" in told) == held
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--verify", "true", "--stage", "2"], "a contract of the library"),
+        (["--verify", " "], "is empty"),
+        (["--keep", "a.py"], "name one"),
+    ],
+)
+def test_verify_without_sense_is_refused_in_a_sentence(tmp_path, arguments, words):
+    done = play(PROMPT, "--workspace", tmp_path, *arguments)
+    assert done.returncode == 2 and words in done.stderr
 
 
 def test_the_array_is_kept_in_the_workspace(tmp_path):
@@ -291,3 +335,17 @@ def test_a_stage_plays_with_a_model_whose_price_nobody_knows(tmp_path, number):
         env = {**OFFLINE, "ANTHROPIC_BASE_URL": address, "HARNESS_ZERO_MODEL": "llama-of-mine"}
         done = play(PROMPT, "--workspace", folder, "--stage", number, env=env)
     assert done.returncode == 0 and "hello" in done.stdout, done.stdout
+
+
+def test_the_library_marks_what_it_sends_and_gives_a_reply_that_was_cut_off_more_room():
+    lines = iter([reply(tool_use("a", "look"), stop_reason="max_tokens"), reply("done")])
+    requests = []
+
+    def model(request):
+        requests.append(request)
+        return next(lines)
+
+    run = library(USUAL)(model, {"look": lambda: "nothing"}, PROMPT)
+    first, second = requests
+    assert run.label == "finished" and second == {**first, "max_tokens": 20_000}
+    assert "cache_control" in first["tools"][-1] and "cache_control" not in str(run.messages)
