@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 from copy import deepcopy
+from os.path import commonprefix
 
 import pytest
 from click.testing import CliRunner
@@ -96,7 +97,7 @@ def test_bytes_are_those_of_the_rendering_and_parting_is_that_of_the_prefix(mark
         if at and change.parts:
             assert change.parts == first_difference(run[at - 1], run[at])
         before = rendering(run[at - 1]) if at else b""
-        assert rendering(run[at])[: change.shared] == before[: change.shared]
+        assert change.shared == len(commonprefix([rendering(run[at]), before]))
 
 
 def test_the_lens_and_the_simulator_count_alike():
@@ -223,6 +224,8 @@ def test_calls_that_failed_and_streams_are_told_in_a_sentence(tmp_path):
 def test_a_run_of_a_thousand_rounds_is_sent_in_less_than_a_megabyte():
     run = cache_lens(requests(1_000, 400, mark=marked))
     assert sent(run) < 1_000_000
+    assert "Sent otherwise are the first 100 rounds." in repr(run)
+    assert {len(course.counted) for course in run.run.courses} == {1_000, 100}
     assert sent(cache_lens(requests(40, mark=marked))) < 100_000
 
 
