@@ -13,13 +13,15 @@ HOME = Path(harness_zero.__file__).parent
 MODULES = sorted(path for path in HOME.rglob("*.py") if "projects" not in path.parts)
 INNER = "faults labels messages ports run loop policy view tools toolbox workspace prefix keys"
 VIEWS = "marks compaction full news summary models.told_full"
-BESIDE = "rounds repetition watchdog contracts"
+BESIDE = "busters rounds repetition watchdog contracts layers"
 JOURNAL = "journal journal_file journal_clock journal_words journal_steps"
 RESUMING = "past late doubt lock resume"
+WHO_MAY = "budget children interrupts permission hooks effects"
 OTHERS = "runner process patience assembly desk promises watch stages"
 MODELS = "models.scripted models.recorded models.tape"
 FOLLOWING = "follow authored listing sightings snapshot"
-CORE = " ".join((INNER, VIEWS, BESIDE, JOURNAL, RESUMING, OTHERS, MODELS, FOLLOWING)).split()
+PARTS = (INNER, VIEWS, BESIDE, JOURNAL, RESUMING, WHO_MAY, OTHERS, MODELS, FOLLOWING)
+CORE = " ".join(PARTS).split()
 OUTER = ("flight", "simulator", "traces", "notebook", "grading", "terminal", "cli", "course")
 
 
@@ -66,16 +68,19 @@ def test_the_core_imports_nothing_that_stands_outside_of_it(path):
         ("labels", set()),
         ("run", {"faults", "labels", "marks", "messages"}),
         ("ports", {"labels", "messages", "run"}),
-        ("policy", {"faults", "labels", "messages", "ports", "run"}),
+        ("policy", {"labels", "layers", "messages", "ports", "run"}),
         ("rounds", {"messages", "run"}),
         ("repetition", {"labels", "messages", "policy", "ports", "rounds", "run"}),
         ("watchdog", {"labels", "repetition", "run"}),
         ("marks", {"messages"}),
-        ("view", {"marks", "messages", "ports", "run"}),
-        ("compaction", {"brief", "faults", "full", "messages", "ports", "run", "summary"}),
-        ("full", {"labels", "messages", "policy", "ports", "run"}),
+        ("view", {"layers", "marks", "messages", "ports", "run"}),
+        (
+            "compaction",
+            {"brief", "faults", "full", "layers", "messages", "ports", "run", "summary"},
+        ),
+        ("full", {"labels", "layers", "messages", "policy", "ports", "run"}),
         ("news", {"labels", "ports", "run"}),
-        ("summary", {"brief", "messages", "ports"}),
+        ("summary", {"brief", "layers", "messages", "ports"}),
         ("loop", {"labels", "messages", "ports", "run"}),
         ("toolbox", {"brief", "doubt", "messages", "ports"}),
         ("doubt", {"faults", "messages"}),
@@ -85,6 +90,12 @@ def test_the_core_imports_nothing_that_stands_outside_of_it(path):
         ("late", {"messages"}),
         ("prefix", {"brief", "marks", "messages"}),
         ("keys", set()),
+        ("busters", {"messages", "ports"}),
+        ("layers", {"faults"}),
+        ("interrupts", {"messages", "ports", "run"}),
+        ("hooks", {"layers", "messages", "ports"}),
+        ("children", {"interrupts", "labels", "run"}),
+        ("effects", {"doubt"}),
     ],
 )
 def test_policy_and_mechanics_do_not_know_each_other(module, may_import):

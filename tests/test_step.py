@@ -445,3 +445,14 @@ def test_a_call_beside_the_array_counts_where_it_was_made():
     ]
     shown = str(step(run))
     assert "2 calls of a model beside the array" in shown and "16 tokens" in shown
+
+
+def test_what_was_read_and_written_of_a_request_stands_beside_its_reply():
+    usage = {"cache_read_input_tokens": 900, "cache_creation_input_tokens": 80, "input_tokens": 7}
+    asks = {**ASKS, "usage": {**usage, "output_tokens": 5}}
+    shown = sent(Recording(MESSAGES, [asks, DONE], None))["steps"]
+    assert [each.get("prefix") for each in shown] == [None, [900, 80, 7], None, None]
+
+
+def test_a_usage_that_declares_no_input_shows_no_prefix():
+    assert all("prefix" not in each for each in sent(played(ASKS, DONE))["steps"])
