@@ -31,8 +31,8 @@ def stop_hook(stop: Policy, hook: Hook, cap: int = 8) -> Policy:
     """Let the turn end as finished once the hook agrees.
 
     The hook is handed the run, and whether the model was sent back in this turn before. Its words
-    go to the model. After `cap` answers in a row that were sent back, or once a hook repeats itself,
-    the turn ends as `veto_cap`. In a row means that no tool was called in between.
+    go to the model. After `cap` answers in a row that were sent back, or once a hook repeats
+    itself, the turn ends as `veto_cap`. In a row means that no tool was called in between.
     """
     refuse_brake(stop)
     name = name_of(hook)
