@@ -16,6 +16,7 @@ from harness_zero.compaction import compacted
 from harness_zero.containment import contained
 from harness_zero.contracts import Hook, command, stop_hook, verifier
 from harness_zero.contracts.verifier import TESTS
+from harness_zero.doubt import reads
 from harness_zero.faults import SetupFault
 from harness_zero.flight.personas import fixer
 from harness_zero.flight.worlds import WORLDS, world, world_in
@@ -82,15 +83,14 @@ def play(
     if not sandboxed():
         told("     no bubblewrap here: a command can read and write whatever you can")
     watch = Watch(lambda line, kind: say(line, style=STYLES.get(kind)))
-    if mine:
-        loop, number = own(mine, told), 1
-    else:
-        hook = checked(verify, untouched, folder, say) if verify else None
-        loop = draft(stage(number)) if number else library(brakes(offline, told), hook)
     with ExitStack() as stack:
-        if journal:
-            written = stack.enter_context(opened(journal, folder, told))
-            loop = library(brakes(offline, told), hook, written)
+        written = stack.enter_context(opened(journal, folder, told)) if journal else None
+        hook = checked(verify, untouched, folder, say, written) if verify else None
+        if mine:
+            loop, number = own(mine, told), 1
+        else:
+            ours = library(brakes(offline, told), hook, written)
+            loop = draft(stage(number)) if number else ours
         try:
             code, ending = turn(watch, number, loop, model, tools, prompt)
         finally:
@@ -183,12 +183,20 @@ def draft(run: Loop) -> Loop:
     return loop
 
 
-def checked(line: str, untouched: Sequence[str], folder: Path, say: Callable[..., None]) -> Hook:
-    """A hook that runs a command before the turn may end; what it found is told."""
+def checked(
+    line: str,
+    untouched: Sequence[str],
+    folder: Path,
+    say: Callable[..., None],
+    journal: Journal | None = None,
+) -> Hook:
+    """A hook that runs a command before the turn may end, as a step; what it found is told."""
     kept = [pattern for pattern in (untouched or TESTS) if pattern]
     stays = f"; {', '.join(kept)} stay as they are" if kept else ""
     say(f"     nothing is finished before `{line}` passes{stays}", style="dim")
-    hook = verifier(command(line, folder, kept))
+    check = command(line, folder, kept)
+    step = journal.step("verify", reads(check)) if journal else check
+    hook = verifier(step, check.__name__)
 
     def telling(run: Run, again: bool) -> str | None:
         feedback = hook(run, again)
@@ -210,7 +218,8 @@ def library(
     def loop(model: Model, tools: Tools, prompt: str) -> Run:
         stop = recover(nudge(when_full(structural_stop)))
         stop = stop_hook(stop, hook) if hook else stop
-        view = cached(compacted(plain(tools=schemas(tools)), written_by(model)))
+        summary = written_by(journal.model(model) if journal else model)
+        view = cached(compacted(plain(tools=schemas(tools)), summary))
         roomy = more_room(told_full(model), *ROOM)
         harness = assemble(roomy, tools, stop, brakes, view, [repetition()], journal)
         return resume(harness, journal, prompt) if journal else harness(Run(prompt))
