@@ -153,6 +153,7 @@ def check(folder: Path | None, name: str) -> None:
     default=None,
     help="Write what is done into this file. With the same file again, go on where it stopped.",
 )
+@click.option("--ask", is_flag=True, help="Be asked before a tool writes or runs something.")
 @click.option("--offline", is_flag=True, help="Play with a rehearsed model even if there is a key.")
 @click.option(
     "--verify",
@@ -172,6 +173,7 @@ def run(
     stage: int | None,
     mine: bool,
     journal: Path | None,
+    ask: bool,
     offline: bool,
     verify: str | None,
     keep: tuple[str, ...],
@@ -191,9 +193,12 @@ def run(
         raise click.UsageError("--keep says what the command after --verify relies on: name one.")
     if journal and (mine or stage):
         raise click.UsageError("--journal is a part of the library: leave --mine and --stage out.")
+    if ask and (mine or stage):
+        raise click.UsageError("--ask is a part of the library: leave --mine and --stage out.")
     own = copy_at(None) if mine else None
+    with_parts = verify, keep, journal, ask
     try:
-        sys.exit(played(prompt, folder, stage or 0, project, offline, own, verify, keep, journal))
+        sys.exit(played(prompt, folder, stage or 0, project, offline, own, *with_parts))
     except KeyboardInterrupt:
         sys.exit(130)
 
@@ -208,6 +213,7 @@ def played(
     verify: str | None,
     keep: tuple[str, ...],
     journal: Path | None = None,
+    ask: bool = False,
 ) -> int:
     """Play a turn; a fault of the set-up is one sentence."""
     from harness_zero.faults import SetupFault
@@ -218,7 +224,7 @@ def played(
         raise click.ClickException("The prompt is empty: say what is to be done.")
     spell_out()
     try:
-        return play(prompt, folder, number, project, offline, mine, verify, keep, journal)
+        return play(prompt, folder, number, project, offline, mine, verify, keep, journal, ask)
     except SetupFault as fault:
         raise click.ClickException(str(fault)) from fault
 

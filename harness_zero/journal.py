@@ -39,8 +39,8 @@ from harness_zero.journal_words import (
 )
 from harness_zero.keys import MASK
 from harness_zero.labels import End, Label, Say
-from harness_zero.layers import layer
 from harness_zero.late import found, news
+from harness_zero.layers import layer
 from harness_zero.messages import Block, Reply, tool_result, tool_uses, words
 from harness_zero.models.recorded import Diverged
 from harness_zero.past import Entry

@@ -10,13 +10,13 @@ from typing import Any
 
 from rich.console import Console
 
-from harness_zero.assembly import COST_CAP, USUAL, assemble, of_messages
+from harness_zero.assembly import COST_CAP, USUAL, accounted, assemble, of_messages
 from harness_zero.brief import plural
 from harness_zero.compaction import compacted
 from harness_zero.containment import contained
 from harness_zero.contracts import Hook, command, stop_hook, verifier
 from harness_zero.contracts.verifier import TESTS
-from harness_zero.doubt import reads
+from harness_zero.doubt import reads, runs_again
 from harness_zero.faults import SetupFault
 from harness_zero.flight.personas import fixer
 from harness_zero.flight.worlds import WORLDS, world, world_in
@@ -24,11 +24,12 @@ from harness_zero.full import when_full
 from harness_zero.journal import Busy, Diverged, Journal
 from harness_zero.labels import Label
 from harness_zero.loop import ModelFailed
-from harness_zero.messages import Message, Reply
+from harness_zero.messages import Block, Message, Reply
 from harness_zero.models import claude
 from harness_zero.models.more_room import more_room
 from harness_zero.models.prices import cost_usd
 from harness_zero.models.told_full import told_full
+from harness_zero.permission import Ask, Rule, denials
 from harness_zero.policy import nudge, recover, structural_stop
 from harness_zero.ports import Model, Policy
 from harness_zero.repetition import repetition
@@ -66,13 +67,14 @@ def play(
     verify: str | None = None,
     untouched: Sequence[str] = (),
     journal: Path | None = None,
+    ask: bool = False,
 ) -> int:
     """Play one turn there; the exit code: 0 finished, 130 interrupted, 1 for every other end.
 
     `number` is a stage, or 0 for the library with all its parts. With a learner's copy of the
     course in `mine`, their own harness plays. The library's turn ends as finished only once the
     command `verify` passes, for which the `untouched` files have to be what they were. With a
-    journal the run can be resumed.
+    journal the run can be resumed. With `ask` somebody is asked before what writes or runs.
     """
     lay(project, folder)
     tools = workspace(folder)
@@ -89,7 +91,7 @@ def play(
         if mine:
             loop, number = own(mine, told), 1
         else:
-            ours = library(brakes(offline, told), hook, written)
+            ours = library(brakes(offline, told), hook, written, asked(say) if ask else None)
             loop = draft(stage(number)) if number else ours
         try:
             code, ending = turn(watch, number, loop, model, tools, prompt)
@@ -211,20 +213,42 @@ def checked(
 
 
 def library(
-    brakes: tuple[Policy, ...], hook: Hook | None = None, journal: Journal | None = None
+    brakes: tuple[Policy, ...],
+    hook: Hook | None = None,
+    journal: Journal | None = None,
+    ask: Ask | None = None,
 ) -> Loop:
     """The library with all its parts; gives back the run."""
 
     def loop(model: Model, tools: Tools, prompt: str) -> Run:
         stop = recover(nudge(when_full(structural_stop)))
         stop = stop_hook(stop, hook) if hook else stop
-        summary = written_by(journal.model(model) if journal else model)
-        view = cached(compacted(plain(tools=schemas(tools)), summary))
-        roomy = more_room(told_full(model), *ROOM)
-        harness = assemble(roomy, tools, stop, brakes, view, [repetition()], journal)
+        speak = accounted(more_room(told_full(model), *ROOM), journal)
+        view = cached(compacted(plain(tools=schemas(tools)), written_by(speak)))
+        reading = [Rule("allow", name) for name, tool in tools.items() if runs_again(tool)]
+        may = {"rules": reading, "ask": ask} if ask else {}
+        parts = speak, tools, stop, brakes, view, [repetition(), denials()], journal
+        harness = assemble(*parts, **may)  # type: ignore[arg-type]
         return resume(harness, journal, prompt) if journal else harness(Run(prompt))
 
     return loop
+
+
+def asked(say: Callable[..., None]) -> Ask:
+    """Whoever sits at the terminal is asked before a call; what they write goes to the model."""
+
+    def ask(call: Block) -> bool | str:
+        say(f"     may it? {call['name']}({json.dumps(call['input'])})", style=STYLES["veto"])
+        say("     y for yes; anything else is no, and the model reads it", style="dim")
+        try:
+            answer = input("     > ").strip()
+        except EOFError:
+            return "nobody is there to be asked"
+        if answer.lower() in ("y", "yes"):
+            return True
+        return "the user said no" + (f": {answer}" if answer.lower() not in ("", "n", "no") else "")
+
+    return ask
 
 
 def opened(file: Path, folder: Path, told: Callable[[str], None]) -> Journal:
