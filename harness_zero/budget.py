@@ -116,7 +116,8 @@ class Pool:
             before = self.spent_usd
             result = tool(call)
             paid.add(call["id"])
-            return {**result, SPENT: self.spent_usd - before}
+            spent = self.spent_usd - before
+            return {**result, SPENT: spent} if spent else result
 
         step = journaled(counted)
 

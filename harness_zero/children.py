@@ -5,10 +5,11 @@ a pool that both draw from adds them up.
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from threading import Event
 from time import monotonic
 
-from harness_zero.interrupts import below
+from harness_zero.interrupts import all_of
 from harness_zero.labels import Label
 from harness_zero.run import Clock, Run
 
@@ -68,7 +69,7 @@ def play_all(harness: Harness, runs: Sequence[Run]) -> None:
 
     The first to be interrupted interrupts the others.
     """
-    over, faults = Event(), list[BaseException]()
+    stop, faults = Event(), list[BaseException]()
 
     def play(run: Run) -> None:
         try:
@@ -76,19 +77,10 @@ def play_all(harness: Harness, runs: Sequence[Run]) -> None:
         except BaseException as fault:
             faults.append(fault)
         if faults or run.label is Label.INTERRUPTED:
-            over.set()
+            stop.set()
 
-    threads = [below(over, lambda run=run: play(run)) for run in runs]  # type: ignore[misc]
-    try:
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    except BaseException:
-        over.set()
-        for thread in threads:
-            if thread.ident:
-                thread.join()
-        raise
+    with all_of(stop, [partial(play, run) for run in runs]) as over:
+        for each in over:
+            each.wait()
     if faults:
         raise faults[0]
