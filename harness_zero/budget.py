@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from threading import Condition
 
 from harness_zero.faults import SetupFault
-from harness_zero.interrupts import heed
+from harness_zero.interrupts import TICK, heed
 from harness_zero.labels import End, Label
 from harness_zero.layers import layer
 from harness_zero.loop import ModelFailed
@@ -22,7 +22,6 @@ from harness_zero.policy import brake
 from harness_zero.ports import Model, Policy, Request, Tool
 from harness_zero.run import Run
 
-TICK = 0.05  # seconds after which whoever waits looks up, so that an interrupt gets through
 PAID = "a pool"  # the layer
 SPENT = "spent_usd"  # beside a result, on its way into the journal and out again
 

@@ -9,7 +9,7 @@ from functools import partial
 from threading import Event
 from time import monotonic
 
-from harness_zero.interrupts import all_of
+from harness_zero.interrupts import at_once
 from harness_zero.labels import Label
 from harness_zero.run import Clock, Run
 
@@ -79,8 +79,6 @@ def play_all(harness: Harness, runs: Sequence[Run]) -> None:
         if faults or run.label is Label.INTERRUPTED:
             stop.set()
 
-    with all_of(stop, [partial(play, run) for run in runs]) as over:
-        for each in over:
-            each.wait()
+    at_once(stop, [partial(play, run) for run in runs])
     if faults:
         raise faults[0]

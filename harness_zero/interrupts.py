@@ -1,7 +1,6 @@
 """An interrupt reaches the main thread alone. Whatever runs in others is told by an event."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar, copy_context
 from threading import Event, Thread
 
@@ -9,6 +8,7 @@ from harness_zero.messages import Block
 from harness_zero.ports import Tool
 from harness_zero.run import Run
 
+TICK = 0.05  # seconds after which whoever waits looks up
 ABOVE: ContextVar[tuple[Event, ...]] = ContextVar("above", default=())
 
 
@@ -33,23 +33,32 @@ def heeding_tool(tool: Tool) -> Tool:
     return heeded
 
 
-@contextmanager
-def all_of(stop: Event, works: Sequence[Callable[[], None]]) -> Iterator[list[Event]]:
-    """Do these at once, in threads; an event for each says that it is over.
+def at_once(stop: Event, works: Sequence[Callable[[], None]]) -> None:
+    """Do these at once, in threads that heed `stop`, and whatever this thread heeds.
 
-    They heed `stop`, and whatever this thread heeds. Whoever leaves, by an interrupt too, has set
-    `stop` and seen all that were begun come to their end.
+    An interrupt of this thread sets `stop`, and passes when all that were begun are over.
     """
     threads = [(below(stop, work, over := Event()), over) for work in works]
     try:
         for thread, _ in threads:
             thread.start()
-        yield [over for _, over in threads]
+        for _, over in threads:
+            wait(over)
     finally:
         stop.set()
         for thread, over in threads:
             if thread.ident:
-                over.wait()  # no Thread.join: in Python 3.11 one that is interrupted calls it over
+                wait(over)
+
+
+def wait(over: Event) -> None:
+    """Wait for a thread, in a way that an interrupt ends.
+
+    One that comes just before a wait would be noticed after it, so each is short. Thread.join is
+    none: in Python 3.11 one that is interrupted takes the thread for ended.
+    """
+    while not over.wait(TICK):
+        pass
 
 
 def below(stop: Event, work: Callable[[], None], over: Event) -> Thread:

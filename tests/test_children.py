@@ -110,7 +110,7 @@ def pressing_while_children_work(tool):
         working.wait(PATIENCE)
         signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 
-    child = assemble(model, {"work": work}, brakes=[max_rounds(10_000)])
+    child = assemble(model, {"work": work}, brakes=[max_rounds(3_000)])
     parent = scripted(calls("delegate_all", tasks=["one", "two", "three"]))
     tools = {"delegate_all": tool(child, kept)}
     finger = threading.Thread(target=press)
