@@ -179,7 +179,6 @@ from harness_zero.assembly import assemble
 from harness_zero.doubt import reads
 from harness_zero.journal import Journal
 from harness_zero.messages import reply, tool_use
-from harness_zero.models.scripted import scripted
 from harness_zero.run import Run
 
 place, manner = Path(sys.argv[1]), sys.argv[2]
@@ -202,9 +201,13 @@ def write_file(path: str, text: str) -> str:
     return "wrote"
 
 call = tool_use("c1", "write_file", path="notes.md", text="Hello.")
+
+def model(request):
+    return reply(call) if len(request["messages"]) == 1 else reply("Done.")
+
 with Journal(place / "journal") as journal:
-    model = scripted(reply(call), reply("Done."))
-    run = assemble(model, {"write_file": write_file}, rules=[], ask=ask, journal=journal)(Run("Go."))
+    parts = {"rules": [], "ask": ask, "journal": journal}
+    run = assemble(model, {"write_file": write_file}, **parts)(Run("Go."))
 note(str(run.label))
 """
 
