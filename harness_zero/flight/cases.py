@@ -11,6 +11,7 @@ from math import isclose
 from typing import Any
 
 from harness_zero.contracts import judge, next_speaker, stop_hook
+from harness_zero.flight.family import shared
 from harness_zero.flight.fly import Flown, fly
 from harness_zero.flight.pilots import OFFERED, Pilot, clock_below, patient, pilot, with_contract
 from harness_zero.flight.resumed import resumed, second
@@ -111,6 +112,13 @@ def only_appended(told: Told) -> bool:
 def done_once(told: Told) -> bool:
     """The effect happened, and once."""
     return told.flown[0].kind == "reached"
+
+
+def family_passes_by_one_call(told: Told) -> bool:
+    """Parent and children together pass the cap by one call at most; one child hears of it."""
+    total, cap = told.counted + sum(told.usd), told.flown.limits["cap_usd"]
+    ends = [str(result["content"]) for result in tool_results(told.messages[2])]
+    return cap <= total <= cap + max(told.usd) and ends[1].startswith("cost_cap")
 
 
 def under(contract: Callable[[Policy], Policy]) -> Any:
@@ -275,7 +283,8 @@ CASES = (
         "children spend what the parent lacks",
         "spending/many-pages/calm#0",
         "cost_cap",
-        waits="budget",
+        shared,
+        family_passes_by_one_call,
     ),
     Case(
         "F2",

@@ -15,6 +15,7 @@ from harness_zero.flight.cases import (
     only_appended,
     passed_by_one_call,
 )
+from harness_zero.flight.family import each_its_own, with_copies
 from harness_zero.flight.fly import Flown
 from harness_zero.flight.pilots import LIMITS, clock_on_top, limits_alone, pilot
 
@@ -80,3 +81,11 @@ def test_the_clock_below_was_told_in_every_round():
 def test_a_cap_that_is_not_reached_or_passed_by_two_calls_is_noticed(usd, holds):
     flown = Flown("x", [], LIMITS, pilot(2))
     assert passed_by_one_call(Told(flown, [], [], usd)) is holds
+
+
+@pytest.mark.parametrize("share", [with_copies, each_its_own], ids=lambda share: share.__name__)
+def test_children_who_do_not_share_the_pool_spend_what_the_parent_lacks(share):
+    case = next(case for case in CASES if case.id == "F1")
+    told = fly_case(replace(case, harness=share))
+    assert told.flown[0].label == "finished"
+    assert told.counted + sum(told.usd) > 1.7 * LIMITS["cap_usd"]
