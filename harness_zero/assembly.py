@@ -39,7 +39,7 @@ from time import monotonic
 from typing import Any
 
 from harness_zero import hooks, policy
-from harness_zero.budget import PAID, Pool
+from harness_zero.budget import PAID, Pool, at_once
 from harness_zero.doubt import reads
 from harness_zero.hooks import After, Before
 from harness_zero.interrupts import heeding, heeding_tool
@@ -87,7 +87,8 @@ def assemble(
     if journal:
         journaled, stop = partial(journal.tool, functions=tools), journal.policy(stop)
         tool = pool.tool(tool, journaled) if pool else journaled(tool)
-    tool = guarded(tool, journal.step if journal else at_once, rules, ask, before, after)
+    step = journal.step if journal else at_once
+    tool = guarded(tool, step, rules, ask, before, after)
     held = *brakes, *([pool.brake()] if pool else [])
     asked = policy.first_of(stop, heeding, *news, *held, *detectors)
     parts = asked, view, accounted(model, journal, pool), heeding_tool(tool)
@@ -95,7 +96,7 @@ def assemble(
     def harness(run: Run) -> Run:
         return turn(run, *parts)
 
-    played = pool.harness(harness) if pool else harness
+    played = pool.harness(harness, step) if pool else harness
     return journal.harness(played) if journal else played
 
 
@@ -143,11 +144,6 @@ def guarded(
 def waiting(ask: Ask) -> Ask:
     """A question that is asked again after a restart if nobody has answered it."""
     return reads(lambda call: ask(call))
-
-
-def at_once(name: str, effect: Callable[..., Any], *_: Any) -> Callable[..., Any]:
-    """Without a journal a step is no more than its effect."""
-    return effect
 
 
 def play(

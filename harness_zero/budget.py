@@ -11,7 +11,9 @@ reserved.
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Condition
+from typing import Any
 
+from harness_zero.doubt import reads
 from harness_zero.faults import SetupFault
 from harness_zero.interrupts import TICK, heed
 from harness_zero.labels import End, Label
@@ -23,7 +25,14 @@ from harness_zero.ports import Model, Policy, Request, Tool
 from harness_zero.run import Run
 
 PAID = "a pool"  # the layer
-SPENT = "spent_usd"  # beside a result, on its way into the journal and out again
+SPENT = "spent"  # beside a result
+
+Step = Callable[..., Callable[..., Any]]  # makes a function a step of a journal
+
+
+def at_once(name: str, effect: Callable[..., Any], *_: Any) -> Callable[..., Any]:
+    """Without a journal a step is no more than its effect."""
+    return effect
 
 
 class Spent(ModelFailed):
@@ -106,37 +115,46 @@ class Pool:
     def tool(self, tool: Tool, journaled: Callable[[Tool], Tool]) -> Tool:
         """A journaled tool whose children are paid again when a replay does not play them.
 
-        What was spent during a call is kept beside its result. Of a call that is in doubt
-        nobody knows it, so that is forgotten.
+        What is spent by the end of a call is kept beside its result, on its way into the journal
+        and out again.
         """
-        paid: set[str] = set()
 
         def counted(call: Block) -> Block:
-            before = self.spent_usd
+            before = self.spent
             result = tool(call)
-            paid.add(call["id"])
-            spent = self.spent_usd - before
-            return {**result, SPENT: spent} if spent else result
+            return result if self.spent == before else {**result, SPENT: self.spent}
 
         step = journaled(counted)
 
         def answer(call: Block) -> Block:
             result = {**step(call)}
-            spent = result.pop(SPENT, 0.0)
-            if call["id"] not in paid:
-                self.settle(spent)
+            self.reach(*result.pop(SPENT, self.spent))
             return result
 
         return layer("the pool of children", answer, step)
 
-    def harness(self, harness: Callable[[Run], Run]) -> Callable[[Run], Run]:
+    @property
+    def spent(self) -> list[float]:
+        """What is spent, and how many calls had no price: what a journal keeps."""
+        return [self.spent_usd, self.unpriced]
+
+    def reach(self, spent_usd: float, unpriced: int) -> None:
+        """Have spent at least this, whatever of it a replay has paid again."""
+        with self.changed:
+            self.spent_usd = max(self.spent_usd, spent_usd)
+            self.unpriced = max(self.unpriced, unpriced)
+
+    def harness(self, harness: Callable[[Run], Run], step: Step = at_once) -> Callable[[Run], Run]:
         """The same harness. A turn in which a call could not be paid for ends as `cost_cap`.
 
         To the loop that is a model which gave no reply; that it was for want of money, only the
-        pool knows.
+        pool knows. With a journal each turn begins with what was spent before it, so that a call
+        that was interrupted in an earlier turn is not forgotten.
         """
+        known = step("the pool", reads(lambda: self.spent))
 
         def play(run: Run) -> Run:
+            self.reach(*known())
             run = harness(run)
             end = self.end
             unpaid = end and run.label is Label.MODEL_ERROR and run.why.endswith(end.why)

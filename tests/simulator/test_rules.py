@@ -233,6 +233,17 @@ def test_a_thought_may_not_be_dropped_from_an_earlier_reply_of_the_same_turn():
     assert post(api, body(GO, dropped, DONE, two, answers("toolu_2"))).status == 400
 
 
+def test_a_pause_goes_back_with_a_cache_mark_on_it_too():
+    from harness_zero.simulator.on_demand import paused
+
+    api = new_api(lambda _: paused("looking it up"))
+    sent = body(messages=[user("go")])
+    said = post(api, sent).body["content"]
+    marked = [{**said[-1], "cache_control": {"type": "ephemeral"}}]
+    again = [*sent["messages"], {"role": "assistant", "content": [*said[:-1], *marked]}]
+    assert post(api, body(messages=again)).status == 200
+
+
 def test_a_thought_after_a_pause_stands_where_it_was_said_on_the_newest_models():
     search = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}}
     found = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []}
