@@ -25,7 +25,8 @@ given the same one as the loop, out of `accounted`.
 **Tool.** The journal is next to the effect: nothing but the effect happens between its intent
 and its outcome. A denial is no outcome, so permission is outside; an answer that somebody gave
 is a step of its own. A hook before may change the call, so permission, which judges what will
-run, is inside of it. A hook after is told the call as it ran. Hooks are steps as well.
+run, is inside of it. A hook after is told the call as it ran. Hooks are steps as well. Whatever
+else reads the world (a check of a stop hook, a source of news) is made one with `Journal.step`.
 
 **Harness.** The journal is outermost, since it notes how the turn ended, and the pool may still
 name the end.

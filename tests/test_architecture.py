@@ -96,6 +96,20 @@ def test_the_core_imports_nothing_that_stands_outside_of_it(path):
         ("hooks", {"layers", "messages", "ports"}),
         ("children", {"interrupts", "labels", "run"}),
         ("effects", {"doubt"}),
+        (
+            "permission",
+            {
+                *("brief", "faults", "labels", "layers", "messages"),
+                *("policy", "ports", "rounds", "run"),
+            },
+        ),
+        (
+            "budget",
+            {
+                *("doubt", "faults", "interrupts", "labels", "layers"),
+                *("loop", "messages", "policy", "ports", "run"),
+            },
+        ),
     ],
 )
 def test_policy_and_mechanics_do_not_know_each_other(module, may_import):
