@@ -171,6 +171,29 @@ def test_after_a_restart_the_pool_knows_what_the_run_and_its_children_spent(tmp_
     assert first.spent_usd == second.spent_usd == pytest.approx(0.45)
 
 
+def test_what_a_child_spent_before_an_interrupt_is_not_forgotten_by_a_restart(tmp_path):
+    def press() -> str:
+        """Interrupt."""
+        raise KeyboardInterrupt
+
+    def played(pool):
+        said = scripted(reply(tool_use("p", "press"), cost=0.25))
+        child = assemble(said, {"press": press}, pool=pool)
+        parent = scripted(
+            reply(tool_use("c1", "delegate", task="Look."), cost=0.10), reply("Done.", cost=0.10)
+        )
+        with Journal(tmp_path / "run.jsonl") as journal:
+            tools = {"delegate": delegate(child)}
+            harness = assemble(parent, tools, journal=journal, pool=pool)
+            run = harness(Run("Work."))
+            assert run.label is Label.INTERRUPTED
+            return harness(run.ask("Go on."))
+
+    first, second = Pool(0.40, 0.25), Pool(0.40, 0.25)
+    assert played(first).messages == played(second).messages
+    assert first.spent_usd == second.spent_usd == pytest.approx(0.45)
+
+
 def test_a_childs_spend_is_not_in_the_parents_own_cost():
     pool = Pool(1.00, most_usd=0.30)
     parent = scripted(

@@ -179,6 +179,41 @@ def test_a_child_that_waits_for_money_is_interrupted_too():
     assert (pool.reserved, speaking.is_set()) == (0, False)
 
 
+def interrupted_while(busy, *said):
+    """Two children: one is interrupted while the other is in `busy`, a model's or a tool's call."""
+    begun, kept = Event(), []
+
+    def once_more():
+        busy()
+        begun.set()
+        sleep(0.2)  # meanwhile the first one is interrupted
+        return "done"
+
+    def model(request):
+        if "first" in str(request["messages"][0]):
+            begun.wait(PATIENCE)
+            raise KeyboardInterrupt
+        return reply(*said) if said else {**reply(once_more()), "stop_reason": "pause_turn"}
+
+    child = assemble(model, {"work": once_more}, brakes=[max_rounds(3)])
+    with pytest.raises(KeyboardInterrupt):
+        delegate_all(child, kept=kept.append)(["the first", "the second"])
+    return kept[1]
+
+
+def test_after_the_interrupt_a_child_does_not_ask_its_model_again():
+    asked = []
+    run = interrupted_while(lambda: asked.append(1))
+    assert (run.label, len(asked)) == (Label.INTERRUPTED, 1)
+
+
+def test_after_the_interrupt_a_child_makes_none_of_the_calls_that_wait_in_its_reply():
+    made = []
+    run = interrupted_while(lambda: made.append(1), tool_use("a", "work"), tool_use("b", "work"))
+    assert (run.label, len(made)) == (Label.INTERRUPTED, 1)
+    assert array_fault(run.messages) is None
+
+
 def test_a_fault_of_the_set_up_in_a_child_is_raised_after_the_others_are_closed():
     kept = []
 
