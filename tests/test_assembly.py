@@ -6,14 +6,16 @@ from hashlib import sha256
 from pathlib import Path
 from shutil import rmtree
 from threading import get_ident
+from time import monotonic
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 from offline import new_api, post
 
 import harness_zero
-from harness_zero.assembly import accounted, assemble
+from harness_zero.assembly import accounted, assemble, of_messages
 from harness_zero.budget import Pool
 from harness_zero.children import delegate, delegate_all
 from harness_zero.compaction import compacted
@@ -28,7 +30,9 @@ from harness_zero.models.more_room import more_room
 from harness_zero.models.told_full import told_full
 from harness_zero.news import news
 from harness_zero.permission import Rule, denials
-from harness_zero.policy import deadline, max_rounds, nudge, recover, structural_stop
+from harness_zero.policy import deadline, nudge, recover, structural_stop
+from harness_zero.policy import max_rounds as limited
+from harness_zero.promises import PROMISES
 from harness_zero.repetition import repetition
 from harness_zero.run import Run
 from harness_zero.simulator.examples import body
@@ -74,6 +78,36 @@ def test_the_loop_is_byte_for_byte_what_chapter_05_shows():
     assert sha256(LOOP.read_bytes()).hexdigest() == known
 
 
+def with_all_parts(
+    model, tools, prompt, max_rounds=20, cap_usd=2.0, seconds=600, clock=monotonic, more=()
+):
+    """The library with every part around it that may leave a run as it is."""
+    with tempfile.TemporaryDirectory() as folder, Journal(Path(folder) / "journal") as journal:
+        pool = Pool(cap_usd, most_usd=cap_usd)
+        speak = accounted(told_full(of_messages(model)), journal, pool)
+        agree = journal.step("check", lambda: None)
+        harness = assemble(
+            speak,
+            tools,
+            stop_hook(when_full(structural_stop), lambda run, again: agree()),
+            [limited(max_rounds), deadline(seconds)],
+            compacted(plain(), written_by(speak)),
+            more,
+            journal,
+            pool,
+            rules=[Rule("allow", "*")],
+            before=[lambda call: call],
+            after=[lambda call, came: came],
+        )
+        run = harness(Run(prompt, clock))
+        return run.messages, run.label
+
+
+@pytest.mark.parametrize("promise", [promise for _, promise in PROMISES], ids=lambda p: p.__name__)
+def test_with_all_parts_around_it_the_library_keeps_what_every_stage_promises(promise):
+    promise(with_all_parts)
+
+
 class Session(RuleBasedStateMachine):
     """A run of many turns, in a harness with all parts, in a world that does as it is told."""
 
@@ -100,7 +134,7 @@ class Session(RuleBasedStateMachine):
         """A process: whatever was in memory is new, what is in the journal is there."""
         self.journal = Journal(self.folder / "journal", run="machine").open()
         self.pool = Pool(self.cap, most_usd=5 * COST)
-        limits = max_rounds(self.rounds), deadline(1e9)
+        limits = limited(self.rounds), deadline(1e9)
         child = assemble(self.child, {"look": self.look, "write": self.write}, pool=self.pool)
         tools = {
             "look": self.look,
