@@ -157,12 +157,20 @@ def expect_words(given: Policy, run: Run, words: str, when: str, why: str) -> No
         raise Broken(f"the words {words!r} {when}", told(word), why, at_this_moment(run))
 
 
+def expect_label(given: Policy, run: Run, label: str, when: str, why: str) -> None:
+    """The policy must end this run under this label; where it speaks instead, this is why not."""
+    word = asked_about(given, run)
+    if isinstance(word, Say):
+        raise Broken(f"End({label!r}) {when}", told(word), why, at_this_moment(run))
+    expect_end(lambda run: word, run, label, when, why)
+
+
 def nobody_is_asked_unless_it_is_finished(make: Callable[[Policy, Any], Policy], who: str) -> None:
     """Every other end, words and silence go through as they are."""
     why = f"{who} has a say in one end alone: finished. The others are no claim that work is done"
     for label, spoken in OTHER_ENDS.items():
         asked = Asked("No.")
-        expect_end(make(structural_stop, asked), after(spoken), label, "as the stop said", why)
+        expect_label(make(structural_stop, asked), after(spoken), label, "as the stop said", why)
         nobody(asked, f"at {label}", who, why)
     end = End(Label.COST_CAP, "$2 spent")
     for word, when in (
@@ -323,14 +331,14 @@ def an_output_that_fits_ends_the_turn(answer: OutputType) -> None:
     """As the stop said."""
     why = "a fault that is None is none: the stop's end goes through"
     for run in (numbers("8080"), numbers("port?", "8080"), numbers("a", "b", "8080")):
-        expect_end(typed(answer), run, "finished", f"for the output {run.text!r}", why)
+        expect_label(typed(answer), run, "finished", f"for the output {run.text!r}", why)
 
 
 def one_that_does_not_is_told_what_is_wrong(answer: OutputType) -> None:
     """Data and no exception."""
     why = "the model can mend what it is told of: the fault goes back in words"
     expect_words(typed(answer), numbers("Port 8080."), "'Port 8080.' is no number", "once", why)
-    why = "the fault of the newest output, and not of the first"
+    why = "limit=2: the second fault is told as well, and it is that of the newest output"
     expect_words(typed(answer), numbers("one", "two"), "'two' is no number", "the second time", why)
 
 
@@ -342,7 +350,7 @@ def after_so_many_tries_it_is_over(answer: OutputType) -> None:
     )
     why = "without a bound a model that cannot fit the type is asked for ever"
     for texts in (("a", "b", "c"), ("a", "b", "c", "d")):
-        expect_end(typed(answer), numbers(*texts), "veto_cap", f"for output {len(texts)}", why)
+        expect_label(typed(answer), numbers(*texts), "veto_cap", f"for output {len(texts)}", why)
 
 
 def the_end_says_what_did_not_fit(answer: OutputType) -> None:
@@ -370,10 +378,10 @@ def work_in_between_gives_it_new_tries(answer: OutputType) -> None:
 def the_limit_is_its_argument(answer: OutputType) -> None:
     """So that a caller can choose."""
     why = "limit is how often a fault is told"
-    expect_end(typed(answer, 0), numbers("a"), "veto_cap", "for the first output, limit=0", why)
+    expect_label(typed(answer, 0), numbers("a"), "veto_cap", "for the first output, limit=0", why)
     five = typed(answer, limit=5)
     expect_words(five, numbers(*"abcde"), "no number", "for the fifth output, limit=5", why)
-    expect_end(five, numbers(*"abcdef"), "veto_cap", "for the sixth output, limit=5", why)
+    expect_label(five, numbers(*"abcdef"), "veto_cap", "for the sixth output, limit=5", why)
 
 
 def only_what_is_finished_is_looked_at(answer: OutputType) -> None:
@@ -406,7 +414,7 @@ def a_hook_that_is_content_lets_it_end(answer: StopHook) -> None:
     """Whatever was vetoed before."""
     why = "no words, no veto: the end of the stop goes through"
     for run in (done(), done(3), done(20)):
-        expect_end(hooked(answer, Asked(None)), run, "finished", "when the hook says None", why)
+        expect_label(hooked(answer, Asked(None)), run, "finished", "when the hook says None", why)
 
 
 def its_words_take_the_place_of_the_end(answer: StopHook) -> None:
@@ -454,15 +462,15 @@ def so_many_vetoes_in_a_row_and_no_more(answer: StopHook) -> None:
     expect_words(hooked(answer, hook), done(8), "new reason", "at the eighth answer in a row", why)
     for times in (9, 10):
         when = f"at the answer after {times - 1} vetoes in a row"
-        expect_end(hooked(answer, hook), done(times), "veto_cap", when, why)
+        expect_label(hooked(answer, hook), done(times), "veto_cap", when, why)
 
 
 def the_cap_is_its_argument(answer: StopHook) -> None:
     """Some have two."""
     why, hook = "cap is how often in a row the hook may veto", Asked("And a new reason.")
     expect_words(hooked(answer, hook, 2), done(2), "reason", "at the second answer, cap=2", why)
-    expect_end(hooked(answer, hook, 2), done(3), "veto_cap", "at the third answer, cap=2", why)
-    expect_end(hooked(answer, hook, cap=0), done(), "veto_cap", "at the first answer, cap=0", why)
+    expect_label(hooked(answer, hook, 2), done(3), "veto_cap", "at the third answer, cap=2", why)
+    expect_label(hooked(answer, hook, cap=0), done(), "veto_cap", "at the first answer, cap=0", why)
 
 
 def the_same_words_twice_with_no_call_in_between_end_it(answer: StopHook) -> None:
@@ -471,7 +479,9 @@ def the_same_words_twice_with_no_call_in_between_end_it(answer: StopHook) -> Non
     why = (
         "the model was told just that and called nothing: to say it once more is to pay for nothing"
     )
-    expect_end(hooked(answer, Asked("2 failed")), run, "veto_cap", "for the same words again", why)
+    expect_label(
+        hooked(answer, Asked("2 failed")), run, "veto_cap", "for the same words again", why
+    )
     why = "other words are news, and the model may act on them"
     expect_words(hooked(answer, Asked("1 failed")), run, "1 failed", "for other words", why)
 
@@ -744,8 +754,8 @@ OUTPUT_TYPE = Exercise(
     promises=(
         an_output_that_fits_ends_the_turn,
         one_that_does_not_is_told_what_is_wrong,
-        after_so_many_tries_it_is_over,
         it_keeps_no_count_of_its_own,
+        after_so_many_tries_it_is_over,
         the_limit_is_its_argument,
         only_what_is_finished_is_looked_at,
         the_type_is_asked_once_and_of_the_text,
@@ -782,8 +792,8 @@ STOP_HOOK = Exercise(
         a_hook_that_is_content_lets_it_end,
         it_is_silent_where_the_stop_is,
         only_finished_can_be_vetoed,
-        it_is_asked_with_the_run_and_whether_the_model_was_sent_back_before,
         it_keeps_no_memory_of_its_own,
+        it_is_asked_with_the_run_and_whether_the_model_was_sent_back_before,
         so_many_vetoes_in_a_row_and_no_more,
         the_cap_is_its_argument,
         the_same_words_twice_with_no_call_in_between_end_it,
