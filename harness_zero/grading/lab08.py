@@ -39,7 +39,7 @@ from harness_zero.messages import (
 from harness_zero.models.scripted import scripted
 from harness_zero.policy import in_a_row, structural_stop
 from harness_zero.ports import Model, Policy
-from harness_zero.rounds import CHANGING, NOISE
+from harness_zero.rounds import quiet
 from harness_zero.run import Run
 from harness_zero.toolbox import toolbox
 from harness_zero.view import plain
@@ -65,9 +65,7 @@ def verifier(check: Check) -> Hook:
     def hook(run: Run, again: bool) -> str | None:
         output = check()
         passed = output.split("\n", 1)[0] == "exit code 0"
-        return (
-            None if passed else excerpt(f"The check fails:\n{NOISE.sub(CHANGING, output)}", 1_500)
-        )
+        return None if passed else excerpt(f"The check fails:\n{quiet(output)}", 1_500)
 
     return hook
 
@@ -232,7 +230,8 @@ def a_check_that_passes_is_no_veto(answer: Verifier) -> None:
     """Whatever it printed."""
     why = "the first line is what the command reports; words of the output mean nothing to us"
     for output in ("exit code 0", "exit code 0\n2 passed", "exit code 0\n0 failed, no error"):
-        if got := said_by(answer, output):
+        got = said_by(answer, output)
+        if got is not None:
             raise Broken(f"None for {brief(output)}", told(got), why)
 
 
@@ -300,7 +299,7 @@ def the_check_runs_whenever_the_hook_is_asked_and_only_then(answer: Verifier) ->
             why = "files changed since; an old verdict is about other files"
             raise Broken(f"{number} checks after {number} questions", str(len(check.of)), why)
     check.says = "exit code 0\ngreen"
-    if got := hook(run, True):
+    if (got := hook(run, True)) is not None:
         raise Broken(
             "None as soon as the check passes", told(got), "what counts is the last run of it"
         )
@@ -636,6 +635,10 @@ def its_call_is_counted(answer: Judging) -> None:
             got = f"{counted[0]} rounds, {counted[1]} tokens, ${counted[2]:.2f}"
             why = f"run.aside(reply, name) counts a call beside the array, also for {says!r}"
             raise Broken("2 rounds, 12 tokens, $0.04: one of each reply", got, why)
+        asked_by = run.asides[-1][1] if run.asides else None
+        if not isinstance(asked_by, str) or not asked_by:
+            why = "whoever reads the bill wants to know what for: run.aside(reply, 'judge')"
+            raise Broken("a name beside the call", brief(asked_by), why)
 
 
 # a diagnosis: a hook that ran wild

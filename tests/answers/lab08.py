@@ -9,14 +9,14 @@ from harness_zero.grading import lab08
 from harness_zero.labels import End, Label, Say
 from harness_zero.messages import user, words
 from harness_zero.policy import called, ending, in_a_row
-from harness_zero.rounds import CHANGING, NOISE
+from harness_zero.rounds import NOISE, quiet
 
 # verifier
 
 
 def checking(
     passed=lambda output: output.split("\n")[0] == "exit code 0",
-    told=lambda output: excerpt(NOISE.sub(CHANGING, output), 1_500),
+    told=lambda output: excerpt(quiet(output), 1_500),
     early=False,
 ):
     """A verifier with one thing changed."""
@@ -48,7 +48,7 @@ def verifier_by_number(check):
 def verifier_by_lines(check):
     def hook(run, again):
         first, _, rest = check().partition("\n")
-        return "" if first == "exit code 0" else f"{first}: {NOISE.sub('', rest)[-900:]}"
+        return None if first == "exit code 0" else f"{first}: {NOISE.sub('', rest)[-900:]}"
 
     return hook
 
@@ -344,11 +344,11 @@ WRONG = {
         "no words": (checking(told=lambda output: "Not yet."), "a veto without a reason"),
         "true": (checking(told=lambda output: True), "words for"),
         "all of it": (
-            checking(told=lambda output: NOISE.sub(CHANGING, output)),
+            checking(told=lambda output: quiet(output)),
             "paid for in every round",
         ),
         "the beginning": (
-            checking(told=lambda output: NOISE.sub(CHANGING, output)[:1_500]),
+            checking(told=lambda output: quiet(output)[:1_500]),
             "excerpt(output, limit) keeps both ends",
         ),
         "with the noise": (
@@ -359,6 +359,7 @@ WRONG = {
             checking(told=lambda output: re.sub(r"\d+(?! \d* ?$)", "#", output)[-1_500:]),
             "in the words",
         ),
+        "empty words": (checking(told=str, passed=lambda o: False), "mean nothing to us"),
         "before": (checking(early=True), "nobody has said that they are done"),
         "remembers": (verifier_that_remembers, "durations are noise"),
         "no hook": (verifier_that_is_a_hook, "a hook back"),
@@ -459,6 +460,10 @@ WRONG = {
     },
     "judge": {
         "does not pay": (judging(pay=lambda run, verdict: None), "run.aside(reply, name)"),
+        "no name": (
+            judging(pay=lambda run, verdict: run.aside(verdict, None)),
+            "a name beside the call",
+        ),
         "counts rounds": (judging(pay=judge_that_counts_rounds), "run.aside"),
         "hears it": (judging(pay=lambda run, verdict: run.hear(verdict)), "run.messages to stay"),
         "in the array": (judge_in_the_array, "run.messages to stay"),
