@@ -248,9 +248,8 @@ EQUIVALENTS: dict[str, dict[str, str]] = {
         'if reply["stop_reason"] != "max_tokens": ⇄ spent = reply["cost_usd"]': LATER,
     },
     "verifier": {
-        'return "«The check fails:\\n → XXThe check fails:\\nXX»" + excerpt(quiet(output), 1_500)': (
-            WORDING
-        ),
+        'return "«The check fails:\\n → XXThe check fails:\\nXX»" + '
+        "excerpt(quiet(output), 1_500)": WORDING,
         'return "«The → the» check fails:\\n" + excerpt(quiet(output), 1_500)': WORDING,
         'return "«The check fails → THE CHECK FAILS»:\\n" + excerpt(quiet(output), 1_500)': WORDING,
         'return "The check fails:\\n" + excerpt(quiet(output), «1_500 → 1501»)': HOW_LONG,

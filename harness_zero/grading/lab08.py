@@ -166,22 +166,18 @@ def expect_label(given: Policy, run: Run, label: str, when: str, why: str) -> No
 def nobody_is_asked_unless_it_is_finished(make: Callable[[Policy, Any], Policy], who: str) -> None:
     """Every other end, words and silence go through as they are."""
     why = f"{who} has a say in one end alone: finished. The others are no claim that work is done"
-    for label, spoken in OTHER_ENDS.items():
-        asked = Asked("No.")
-        expect_label(make(structural_stop, asked), after(spoken), label, "as the stop said", why)
-        nobody(asked, f"at {label}", who, why)
     end = End(Label.COST_CAP, "$2 spent")
-    for word, when in (
-        (end, "an end that a brake said"),
-        (None, "silence"),
-        (Say("Go on."), "words"),
-    ):
+    for word, when in ((None, "silence"), (Say("Go on."), "words"), (end, "an end of a brake")):
         asked = Asked("No.")
         given = made(lambda stop, who: make(stop, who), lambda run, word=word: word, asked)
         got = asked_about(given, run := done())
         if got != word:
             raise Broken(f"{told(word)}, as the stop said it", told(got), why, at_this_moment(run))
         nobody(asked, f"at {when}", who, why)
+    for label, spoken in OTHER_ENDS.items():
+        asked = Asked("No.")
+        expect_label(make(structural_stop, asked), after(spoken), label, "as the stop said", why)
+        nobody(asked, f"at {label}", who, why)
 
 
 def nobody(asked: Asked, when: str, who: str, why: str) -> None:
@@ -337,6 +333,9 @@ def one_that_does_not_is_told_what_is_wrong(answer: OutputType) -> None:
     """Data and no exception."""
     why = "the model can mend what it is told of: the fault goes back in words"
     expect_words(typed(answer), numbers("Port 8080."), "'Port 8080.' is no number", "once", why)
+    late = played(asking("a"), asking("b"), asking("c"), reply("d"))
+    why = "rounds in which it worked are no tries: in_a_row counts the answers since the last call"
+    expect_words(typed(answer), late, "'d' is no number", "for a first output in round 4", why)
     why = "limit=2: the second fault is told as well, and it is that of the newest output"
     expect_words(typed(answer), numbers("one", "two"), "'two' is no number", "the second time", why)
 
@@ -348,8 +347,9 @@ def after_so_many_tries_it_is_over(answer: OutputType) -> None:
         typed(answer), numbers("a", "b"), "no number", "for the second output of three", why
     )
     why = "without a bound a model that cannot fit the type is asked for ever"
-    for texts in (("a", "b", "c"), ("a", "b", "c", "d")):
-        expect_label(typed(answer), numbers(*texts), "veto_cap", f"for output {len(texts)}", why)
+    expect_label(typed(answer), numbers(*"abcd"), "veto_cap", "for the fourth output", why)
+    why = "limit=2: two faults are told, and the third output is the last"
+    expect_label(typed(answer), numbers(*"abc"), "veto_cap", "for the third output", why)
 
 
 def the_end_says_what_did_not_fit(answer: OutputType) -> None:
@@ -364,14 +364,14 @@ def the_end_says_what_did_not_fit(answer: OutputType) -> None:
 
 def work_in_between_gives_it_new_tries(answer: OutputType) -> None:
     """A call, or the user's next message."""
-    why = "in_a_row counts the answers since the last call: a model that works has its tries again"
-    run = played(reply("a"), "no", reply("b"), "no", asking("look"), reply("c"))
-    expect_words(typed(answer), run, "'c' is no number", "after a call in between", why)
     run = numbers("a", "b", "c")
     run.ask("Again, please.")
     run.hear(reply("d"))
     why = "the user's next message begins a turn, and a turn has tries of its own"
     expect_words(typed(answer), run, "'d' is no number", "in the next turn", why)
+    why = "in_a_row counts the answers since the last call: a model that works has its tries again"
+    run = played(reply("a"), "no", reply("b"), "no", asking("look"), reply("c"))
+    expect_words(typed(answer), run, "'c' is no number", "after a call in between", why)
 
 
 def the_limit_is_its_argument(answer: OutputType) -> None:
@@ -441,6 +441,7 @@ def it_is_asked_with_the_run_and_whether_the_model_was_sent_back_before(answer: 
             False,
             "at the first answer after calls",
         ),
+        (played(asking("a"), "Look again.", reply("Done.")), False, "after advice to results"),
         (done(2), True, "at the answer to a veto"),
         (played(reply("Done."), "No.", asking("a"), reply("Done.")), True, "after a call as well"),
         (anew, False, "at the first answer of the next turn"),
@@ -459,9 +460,9 @@ def so_many_vetoes_in_a_row_and_no_more(answer: StopHook) -> None:
     why = "cap=8: a hook that is never satisfied burns no more than eight rounds"
     hook = Asked("And a new reason.")
     expect_words(hooked(answer, hook), done(8), "new reason", "at the eighth answer in a row", why)
-    for times in (9, 10):
-        when = f"at the answer after {times - 1} vetoes in a row"
-        expect_label(hooked(answer, hook), done(times), "veto_cap", when, why)
+    expect_label(hooked(answer, hook), done(12), "veto_cap", "after 11 vetoes in a row", why)
+    why = "cap=8: the ninth answer in a row is the last"
+    expect_label(hooked(answer, hook), done(9), "veto_cap", "after 8 vetoes in a row", why)
 
 
 def the_cap_is_its_argument(answer: StopHook) -> None:
@@ -510,7 +511,7 @@ def the_users_next_message_begins_anew(answer: StopHook) -> None:
     run.ask("Try it once more.")
     run.hear(reply("Done."))
     why = "a turn begins with the user's message, and rounds and vetoes count for the turn"
-    for said in ("Not yet 8.", "2 failed"):
+    for said in ("2 failed", "Not yet 8."):
         expect_words(hooked(answer, Asked(said)), run, said, "at the first answer of a turn", why)
 
 
@@ -578,7 +579,7 @@ def judged(answer: Judging, says: str) -> tuple[Any, Bench, Run]:
     said = hook(run, False)
     if run.messages != before:
         why = "the model that works is not to read what was asked about it; only a veto's words"
-        got = f"{len(run.messages) - len(before)} messages more, or others"
+        got = f"behind them: {brief(run.messages[len(before) :])}"
         raise Broken("run.messages to stay as they are", got, why, at_this_moment(run))
     return said, model, run
 
@@ -801,8 +802,8 @@ STOP_HOOK = Exercise(
         the_cap_is_its_argument,
         the_same_words_twice_with_no_call_in_between_end_it,
         the_same_words_after_a_call_are_said_again,
-        work_gives_the_hook_its_vetoes_back,
         the_users_next_message_begins_anew,
+        work_gives_the_hook_its_vetoes_back,
         the_end_tells_who_ended_it_and_what_for,
         the_hook_is_asked_once,
     ),

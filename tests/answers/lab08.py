@@ -60,7 +60,8 @@ def verifier_that_remembers(check):
         if not kept:
             kept.append(check())
         output = kept[0]
-        return None if output.startswith("exit code 0") else excerpt(output, 900)
+        passed = output.split("\n")[0] == "exit code 0"
+        return None if passed else excerpt(quiet(output), 900)
 
     return hook
 
@@ -361,7 +362,7 @@ WRONG = {
         ),
         "empty words": (checking(told=str, passed=lambda o: False), "mean nothing to us"),
         "before": (checking(early=True), "nobody has said that they are done"),
-        "remembers": (verifier_that_remembers, "durations are noise"),
+        "remembers": (verifier_that_remembers, "an old verdict"),
         "no hook": (verifier_that_is_a_hook, "a hook back"),
     },
     "output_type": {
@@ -370,7 +371,10 @@ WRONG = {
             "the type has a say in one end alone",
         ),
         "any word": (typing(only=bool), "the type has a say in one end alone"),
-        "one too many": (typing(over=lambda count, limit: count > limit + 1), "is asked for ever"),
+        "one too many": (
+            typing(over=lambda count, limit: count > limit + 1),
+            "the third output is the last",
+        ),
         "one too few": (typing(over=lambda count, limit: count >= limit), "limit=2: the second"),
         "never": (typing(over=lambda count, limit: False), "is asked for ever"),
         "always two": (typing(fixed=2), "for the first output, limit=0"),
@@ -378,14 +382,14 @@ WRONG = {
         "no reason": (typing(end=lambda wrong: End("veto_cap")), "the fault in the end's why"),
         "no words": (typing(say=lambda wrong: Say("Wrong.")), "what it is told of"),
         "max_rounds": (typing(end=lambda wrong: End("max_rounds", wrong)), "the label max_rounds"),
-        "all rounds": (typing(count=lambda run: run.rounds), "limit=2: the second"),
+        "all rounds": (typing(count=lambda run: run.rounds), "rounds in which it worked"),
         "the whole turn": (
             typing(count=lambda run: sum(ending(r) == "finished" for r in run.backwards())),
             "a model that works has its tries again",
         ),
         "the whole run": (
             typing(count=lambda run: sum(ending(r) == "finished" for r in run.replies)),
-            "has its tries again",
+            "a turn has tries of its own",
         ),
         "the first answer": (
             typing(text=lambda run: words(run.replies[1] if run.replies[1:] else run.replies[0])),
@@ -425,8 +429,13 @@ WRONG = {
             "at the first answer of a turn",
         ),
         "the whole turn": (
-            hooking(vetoes=lambda run: sum(ending(r) == "finished" for r in run.backwards()) - 1),
-            "a call stands in between",
+            hooking(
+                vetoes=lambda run: sum(ending(r) == "finished" for r in run.backwards()) - 1,
+                same=lambda run, vetoes, said: (
+                    in_a_row(run, Label.FINISHED) > 1 and last_heard(run) == said
+                ),
+            ),
+            "brakes hold a model that works for ever",
         ),
         "the whole run": (
             hooking(
@@ -435,9 +444,8 @@ WRONG = {
                     in_a_row(run, Label.FINISHED) > 1 and last_heard(run) == said
                 ),
             ),
-            "brakes hold a model that works for ever",
+            "with '2 failed' in it, at the first answer of a turn",
         ),
-        "all words": (hooking(vetoes=lambda run: len(run.spoken)), "a call stands in between"),
         "never again": (hooking(again=lambda run: False), "hook(run, True) at the answer"),
         "again in a row": (
             hooking(again=lambda run: in_a_row(run, Label.FINISHED) > 1),
@@ -447,7 +455,7 @@ WRONG = {
             hooking(again=lambda run: sum(ending(r) == "finished" for r in run.replies) > 1),
             "of the next turn",
         ),
-        "again by words": (hooking(again=lambda run: bool(run.spoken)), "of the next turn"),
+        "again by words": (hooking(again=lambda run: bool(run.spoken)), "after advice to results"),
         "again after a round": (hooking(again=lambda run: run.rounds > 1), "hook(run, False)"),
         "a text": (hooking(say=str), "a text is no word of a policy"),
         "no words": (hooking(say=lambda said: Say("No.")), "what the model reads"),
