@@ -9,7 +9,9 @@ from test_mine import as_before, copy
 
 from harness_zero import contracts
 from harness_zero.assembly import assemble, of_messages
+from harness_zero.flight.contracted import verified
 from harness_zero.flight.fly import fly
+from harness_zero.flight.names import SMALL
 from harness_zero.flight.pilots import limits_alone, with_contract
 from harness_zero.flight.survival import compare
 from harness_zero.grading.exercises import EXERCISES, LABS
@@ -87,3 +89,19 @@ def test_what_the_lab_says_after_the_flights_is_what_they_show(copy):
     face = "".join(cell["outputs"][-1]["data"]["text/plain"])
     assert "model lied                  42           0      -42" in face and "none lost" in face
     assert all(EXERCISES[name].piece for name in NAMES)
+
+
+def test_the_chapter_says_of_its_flights_what_they_show():
+    name = next(name for name in LABS if name.startswith("08"))
+    told = json.loads((ROOT / "chapters" / f"{name}.ipynb").read_text("utf-8"))
+    words = "".join("".join(cell["source"]) for cell in told["cells"])
+    hasty = [f"hasty/{world}/calm#{seed}" for world in SMALL for seed in range(10)]
+    alone, checked = fly("library", hasty), fly(verified, hasty)
+    false = [[o.flight for o in flown if o.kind == "model lied"] for flown in (alone, checked)]
+    ended = [o for o in checked if o.flight in {*false[0]} - {*false[1]}]
+    reached = sum(o.reached for o in ended)
+    assert f"ends {len(ended)} of {len(false[0])} false claims" in words
+    assert f"{reached} of these flights reach their goal" in words
+    assert f"{len(ended) - reached} end honestly" in words
+    assert f"{len(false[1])} false claims pass it" in words
+    assert sum("/many-files/" in flight for flight in false[1]) == 10
