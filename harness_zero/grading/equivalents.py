@@ -258,7 +258,7 @@ EQUIVALENTS: dict[str, dict[str, str]] = {
     "stop_hook": {
         'if not isinstance(end, End) or end.label != "finished": ⇄ answers = [each for each in '
         'run.backwards() if ending(each) == "finished"]': ONLY_READS,
-        "if not said: ⇄ vetoes = in_a_row(run, Label.FINISHED) - 1": ONLY_READS,
+        "if not said: ⇄ vetoes = in_a_row(run) - 1": ONLY_READS,
         "if vetoes >= cap: ⇄ if vetoes and run.spoken[-1][1] == said:": TWO_BOUNDS,
         'return End("veto_cap", f"«{cap} → » vetoes in a row: {said}")': FREE_WORDS,
     },
