@@ -19,6 +19,7 @@ SHAPED = re.compile(  # as the Messages API and others give them out
     rf"sk-ant-[\w-]{{8,}}"
     rf"|{START}(?:sk-[\w-]{{20,}}|gh[pousr]_\w{{20,}}|hf_\w{{20,}}|AKIA[0-9A-Z]{{16}})"
 )
+SHAPES = ("sk-", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "hf_", "AKIA")  # one is in each of them
 SHORTEST = 8  # what a local server takes for a key ("none", "ollama") is no secret
 MASK = "***"
 
@@ -105,4 +106,6 @@ def hidden(words: str, secrets: list[str]) -> str:
     """Words without these, and without what looks like a key."""
     for secret in secrets:
         words = words.replace(secret, MASK)
-    return SHAPED.sub(MASK, words)
+    if any(shape in words for shape in SHAPES):  # looking for these is quick, and mostly in vain
+        return SHAPED.sub(MASK, words)
+    return words
