@@ -50,6 +50,13 @@ from harness_zero.run import Clock, Run
 Harness = Callable[[Run], Run]
 Effect = Callable[[], Any]
 Settle = Callable[[Entry], Any]  # what becomes of a step in doubt
+Tell = Callable[[str], None]
+
+
+def silent(sentence: str) -> None:
+    """Tell nobody."""
+
+
 Functions = Mapping[str, Callable[..., Any]]
 
 
@@ -60,11 +67,14 @@ class InDoubt(SetupFault):
 class Journal:
     """A run's journal. It is opened by the first turn, or by `with`; one run holds it at a time.
 
-    `run` names a new journal's run, for the keys of its calls; unless given it is drawn.
+    `run` names a new journal's run, for the keys of its calls; unless given it is drawn. `tell`
+    hears in a sentence what was left out of the file, and what is done about a step in doubt.
     """
 
-    def __init__(self, path: str | Path, sync: Sync = "flush", run: str = "") -> None:
-        self.path, self.sync, self.run = Path(path), sync, run
+    def __init__(
+        self, path: str | Path, sync: Sync = "flush", run: str = "", tell: Tell = silent
+    ) -> None:
+        self.path, self.sync, self.run, self.tell = Path(path), sync, run, tell
         self.file: JournalFile | None = None
         self.past = Past()
         self.ticking = Ticking()
@@ -83,7 +93,9 @@ class Journal:
         if self.file is None:
             self.file = JournalFile(self.path, self.sync)
             self.secrets = self.kept.now()
-            self.note = cut_off(self.file.cut)
+            if note := cut_off(self.file.cut):
+                self.note = f"{self.path}: {note}"
+                self.tell(self.note)
             head, *lines = self.file.lines or [self.begin_file()]
             self.run, self.past = head["run"], Past.of(lines)
         return self
@@ -111,6 +123,16 @@ class Journal:
     def replaying(self) -> bool:
         """Whether what comes next was recorded."""
         return not self.past.over
+
+    @property
+    def label(self) -> str | None:
+        """How the last recorded turn ended; nothing if it was cut off or there is none."""
+        return self.past.label
+
+    @property
+    def prompts(self) -> list[str]:
+        """The prompts of the recorded turns."""
+        return [entry.line["prompt"] for entry in self.past.entries if entry.kind == "turn"]
 
     def write(self, line: Line) -> Line:
         """Append a line, without keys; gives back what was written."""
@@ -185,16 +207,21 @@ class Journal:
 
     def again(self, entry: Entry, effect: Effect, done: str) -> Any:
         """Make a step in doubt once more."""
-        number = entry.line["begin"]
-        self.doubts.append(Doubt(number, told(entry.line), done))
+        number = self.note_doubt(entry, done)
         self.ticking.start()
         self.write({"again": number})
         return self.carry_out(number, effect)
 
+    def note_doubt(self, entry: Entry, done: str) -> int:
+        """Say what is in doubt and what is done about it; gives back the number of the step."""
+        doubt = Doubt(entry.line["begin"], told(entry.line), done)
+        self.doubts.append(doubt)
+        self.tell(str(doubt))
+        return doubt.number
+
     def leave(self, entry: Entry, outcome: Any, done: str, **more: Any) -> Any:
         """Give a step in doubt an outcome without making it again."""
-        number = entry.line["begin"]
-        self.doubts.append(Doubt(number, told(entry.line), done))
+        number = self.note_doubt(entry, done)
         self.past.skip_inside()
         entry.outcome = self.put_down(number, outcome, **more)
         return outcome
