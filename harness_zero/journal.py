@@ -134,17 +134,23 @@ class Journal:
         """The prompts of the recorded turns."""
         return [entry.line["prompt"] for entry in self.past.entries if entry.kind == "turn"]
 
+    def without_keys(self, value: Any) -> Any:
+        """JSON as it is written down: where a key stands there is a mask."""
+        try:
+            return within(value, self.secrets)
+        except RecursionError as error:
+            raise NoJournal(f"a value cannot be written, it is no JSON: {error}") from error
+
     def write(self, line: Line) -> Line:
-        """Append a line, without keys; gives back what was written."""
+        """Append a line that holds no key."""
         if self.file is None:
             raise SetupFault(f"the journal {self.path} is not open: use it in a `with`")
-        safe = within(line, self.secrets)
         try:
-            self.file.append(encoded(safe))
+            self.file.append(encoded(line))
         except (TypeError, ValueError, RecursionError) as error:
             kind = next(iter(line))
             raise NoJournal(f"a line {kind!r} cannot be written, it is no JSON: {error}") from error
-        return safe
+        return line
 
     def write_place(self, line: Line) -> Line:
         """Append a line that stands for a place in the run, with the time."""
@@ -163,12 +169,12 @@ class Journal:
         self, asks: Line, effect: Effect, doubt: Callable[[Entry], Any], **more: Any
     ) -> Any:
         """One step: its recorded outcome, or the effect between its intent and its outcome."""
-        entry = self.past.next
+        entry, asks = self.past.next, self.without_keys(asks)
         if entry is None:
             number = self.past.steps = self.past.steps + 1
             self.write_place({"begin": number, **asks, **more})
             return self.carry_out(number, effect)
-        self.hold(entry, within(asks, self.secrets))
+        self.hold(entry, asks)
         self.passed(entry)
         if entry.outcome is None:
             return self.settle(entry, doubt)
@@ -194,10 +200,9 @@ class Journal:
 
     def put_down(self, number: int, outcome: Any, **more: Any) -> Line:
         """Write an outcome down; where a key was masked in it, that is said."""
-        line = {"end": number, "gave": outcome, **more}
-        if within(outcome, self.secrets) != outcome:
-            line["masked"] = True
-        return self.write_place(line)
+        gave = self.without_keys(outcome)
+        masked = {"masked": True} if gave != outcome else {}
+        return self.write_place({"end": number, "gave": gave, **masked, **more})
 
     def settle(self, entry: Entry, doubt: Settle) -> Any:
         """What is done about a step in doubt. An interrupt that ended its turn comes again."""
@@ -245,7 +250,7 @@ class Journal:
     def sent(self, request: Request) -> Line:
         """A request as it is known again: how many messages, and the last one of them."""
         messages = request["messages"]
-        last = within(unmarked(messages[-1]), self.secrets)
+        last = self.without_keys(unmarked(messages[-1]))
         return {"messages": len(messages), "last": fingerprint(last)[:16], "says": gist(last)}
 
     def tool(self, tool: Tool, functions: Functions | None = None) -> Tool:
@@ -337,7 +342,7 @@ class Journal:
         """Note that a turn begins, and let the run go by the journal's clock."""
         if run.clock is not self.ticking:
             run.clock = self.clock(run.clock)
-        asks = within({"prompt": words(run.messages[-1])}, self.secrets)
+        asks = self.without_keys({"prompt": words(run.messages[-1])})
         if entry := self.past.next:
             if entry.line.get("prompt") != asks["prompt"]:
                 raise Diverged(diverged(self.path, entry.line, asks))
@@ -357,7 +362,7 @@ class Journal:
                 self.passed(self.past.entries[self.past.cursor])
                 self.in_turn = False
             return run
-        ended = {"ended": str(run.label), "why": run.why}
+        ended = self.without_keys({"ended": str(run.label), "why": run.why})
         if entry := self.past.next:
             if entry.line.get("ended") != run.label:
                 raise Diverged(diverged(self.path, entry.line, ended))
@@ -370,7 +375,7 @@ class Journal:
     def put(self, prompt: str) -> None:
         """Put a prompt that arrives during the run into the queue; from any thread."""
         with self.arriving:
-            self.past.prompts.append(self.write({"put": prompt})["put"])
+            self.past.prompts.append(self.write(self.without_keys({"put": prompt}))["put"])
 
     def take(self) -> str | None:
         """The next prompt of the queue; nothing if none waits. It is taken once, crash or not."""
@@ -415,7 +420,7 @@ class Journal:
             if entry.kind == kind and entry.line["after"] == self.in_vain:
                 return self.passed(entry)
         elif line := arrived():
-            return self.write_place({**line, "after": self.in_vain})
+            return self.write_place({**self.without_keys(line), "after": self.in_vain})
         self.in_vain += 1
         return None
 
