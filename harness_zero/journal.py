@@ -6,14 +6,14 @@ one by `Journal.step`. Its **intent** is written before the effect and its outco
 stand in place of the effects, and what comes after that is done and written down.
 
 An intent without an outcome is **in doubt**: the process died in between, and nobody knows
-whether the effect happened. What then is done is told by `Journal.doubts`.
+whether the effect happened. What is done then is told by `Journal.doubts`.
 
-A file holds prompts, replies, the tools' inputs and their results, in clear; keys are masked.
+The file holds prompts, replies, the tools' inputs and their results, in clear. Keys are masked
+as in a recording, so a resumed run has a mask where the first one had a key.
 """
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from os import urandom
 from pathlib import Path
 from threading import Lock
 from time import monotonic
@@ -21,47 +21,41 @@ from typing import Any
 
 from harness_zero.doubt import fingerprint, key_of, runs_again, takes
 from harness_zero.faults import SetupFault
-from harness_zero.journal_clock import Ticking
-from harness_zero.journal_file import VERSION, Busy, JournalFile, Line, NoJournal, Sync, encoded
+from harness_zero.journal_file import Busy, Line, NoJournal, Sync
+from harness_zero.journal_steps import Effect, Scribe, Tell
 from harness_zero.journal_words import (
     AGAIN,
     LATE,
     LEFT,
     LOST_KEY,
     PAID,
+    STANDS_IN,
     UNKNOWN,
     Doubt,
-    cut_off,
     diverged,
     gist,
     in_doubt,
-    told,
     unmarked,
 )
-from harness_zero.keys import MASK, Kept, within
+from harness_zero.keys import MASK
 from harness_zero.labels import End, Label, Say
 from harness_zero.late import found, news
 from harness_zero.messages import Block, Reply, tool_result, tool_uses, words
-from harness_zero.models.recorded import Diverged, as_error, as_failure
-from harness_zero.past import Entry, Past
+from harness_zero.models.recorded import Diverged
+from harness_zero.past import Entry
 from harness_zero.ports import Model, Policy, Request, Tool
 from harness_zero.run import Clock, Run
 
 Harness = Callable[[Run], Run]
-Effect = Callable[[], Any]
-Settle = Callable[[Entry], Any]  # what becomes of a step in doubt
-Tell = Callable[[str], None]
-
-
-def silent(sentence: str) -> None:
-    """Tell nobody."""
-
-
-Functions = Mapping[str, Callable[..., Any]]
+Function = Callable[..., Any]
 
 
 class InDoubt(SetupFault):
     """A step of one's own is in doubt, and nobody has said what to do then."""
+
+
+def nobody(sentence: str) -> None:
+    """Nobody is told."""
 
 
 class Journal:
@@ -72,46 +66,24 @@ class Journal:
     """
 
     def __init__(
-        self, path: str | Path, sync: Sync = "flush", run: str = "", tell: Tell = silent
+        self, path: str | Path, sync: Sync = "flush", run: str = "", tell: Tell = nobody
     ) -> None:
-        self.path, self.sync, self.run, self.tell = Path(path), sync, run, tell
-        self.file: JournalFile | None = None
-        self.past = Past()
-        self.ticking = Ticking()
-        self.doubts: list[Doubt] = []
-        self.note = ""  # what of the file was left out
-        self.in_vain = 0  # how often since the last line somebody looked and nothing had arrived
+        self.path = Path(path)
+        self.scribe = Scribe(self.path, sync, run, tell)
         self.taken = 0  # prompts of the queue
         self.unseen: dict[int, Block] = {}  # calls told as unknown, whose receipt may still come
         self.keyless: set[str] = set()  # calls whose input lost a key on the way into the file
-        self.kept, self.secrets = Kept(), list[str]()
         self.in_turn = False
         self.arriving = Lock()
 
     def open(self) -> "Journal":
         """Take the file and read it. Busy if another run has it, NoJournal if it is none."""
-        if self.file is None:
-            self.file = JournalFile(self.path, self.sync)
-            self.secrets = self.kept.now()
-            if note := cut_off(self.file.cut):
-                self.note = f"{self.path}: {note}"
-                self.tell(self.note)
-            head, *lines = self.file.lines or [self.begin_file()]
-            self.run, self.past = head["run"], Past.of(lines)
+        self.scribe.open()
         return self
-
-    def begin_file(self) -> Line:
-        """Write the head of a new journal."""
-        head = {"journal": VERSION, "run": self.run or urandom(8).hex()}
-        self.write(head)
-        if self.file:
-            self.file.settle_name()
-        return head
 
     def close(self) -> None:
         """Let the file go. What was recorded is passed again by whoever opens it next."""
-        if self.file:
-            self.file.close()
+        self.scribe.close()
 
     def __enter__(self) -> "Journal":
         return self.open()
@@ -122,114 +94,33 @@ class Journal:
     @property
     def replaying(self) -> bool:
         """Whether what comes next was recorded."""
-        return not self.past.over
+        return not self.scribe.past.over
+
+    @property
+    def steps(self) -> int:
+        """How many steps were begun."""
+        return self.scribe.past.steps
 
     @property
     def label(self) -> str | None:
         """How the last recorded turn ended; nothing if it was cut off or there is none."""
-        return self.past.label
+        return self.scribe.past.label
 
     @property
     def prompts(self) -> list[str]:
         """The prompts of the recorded turns."""
-        return [entry.line["prompt"] for entry in self.past.entries if entry.kind == "turn"]
+        entries = self.scribe.past.entries
+        return [entry.line["prompt"] for entry in entries if entry.kind == "turn"]
 
-    def without_keys(self, value: Any) -> Any:
-        """JSON as it is written down: where a key stands there is a mask."""
-        try:
-            return within(value, self.secrets)
-        except RecursionError as error:
-            raise NoJournal(f"a value cannot be written, it is no JSON: {error}") from error
+    @property
+    def doubts(self) -> list[Doubt]:
+        """The steps that were in doubt when this process came to them, and what was done."""
+        return self.scribe.doubts
 
-    def write(self, line: Line) -> Line:
-        """Append a line that holds no key."""
-        if self.file is None:
-            raise SetupFault(f"the journal {self.path} is not open: use it in a `with`")
-        try:
-            self.file.append(encoded(line))
-        except (TypeError, ValueError, RecursionError) as error:
-            kind = next(iter(line))
-            raise NoJournal(f"a line {kind!r} cannot be written, it is no JSON: {error}") from error
-        return line
-
-    def write_place(self, line: Line) -> Line:
-        """Append a line that stands for a place in the run, with the time."""
-        self.in_vain = 0
-        return self.write({**line, "at": self.ticking.stamp()})
-
-    def passed(self, entry: Entry) -> Line:
-        """Pass an entry of the recorded run."""
-        self.past.cursor += 1
-        self.ticking.at, self.in_vain = entry.line["at"], 0
-        return entry.line
-
-    # one step
-
-    def perform(
-        self, asks: Line, effect: Effect, doubt: Callable[[Entry], Any], **more: Any
-    ) -> Any:
-        """One step: its recorded outcome, or the effect between its intent and its outcome."""
-        entry, asks = self.past.next, self.without_keys(asks)
-        if entry is None:
-            number = self.past.steps = self.past.steps + 1
-            self.write_place({"begin": number, **asks, **more})
-            return self.carry_out(number, effect)
-        self.hold(entry, asks)
-        self.passed(entry)
-        if entry.outcome is None:
-            return self.settle(entry, doubt)
-        self.past.cursor, self.ticking.at = entry.behind, entry.outcome["at"]
-        return recalled(entry.outcome)
-
-    def hold(self, entry: Entry, asks: Line) -> None:
-        """Diverged unless this is the recorded step. A recorded interrupt comes again."""
-        if entry.line.get("ended") == Label.INTERRUPTED:
-            raise KeyboardInterrupt
-        if entry.kind != "begin" or entry.asks != asks:
-            raise Diverged(diverged(self.path, entry.line, asks))
-
-    def carry_out(self, number: int, effect: Effect) -> Any:
-        """Let an effect happen, and write down what came of it."""
-        try:
-            outcome = effect()
-        except Exception as error:
-            self.write_place({"end": number, "failed": as_failure(error)})
-            raise
-        self.put_down(number, outcome)
-        return outcome
-
-    def put_down(self, number: int, outcome: Any, **more: Any) -> Line:
-        """Write an outcome down; where a key was masked in it, that is said."""
-        gave = self.without_keys(outcome)
-        masked = {"masked": True} if gave != outcome else {}
-        return self.write_place({"end": number, "gave": gave, **masked, **more})
-
-    def settle(self, entry: Entry, doubt: Settle) -> Any:
-        """What is done about a step in doubt. An interrupt that ended its turn comes again."""
-        if (follows := self.past.next) and follows.line.get("ended") == Label.INTERRUPTED:
-            raise KeyboardInterrupt
-        return doubt(entry)
-
-    def again(self, entry: Entry, effect: Effect, done: str) -> Any:
-        """Make a step in doubt once more."""
-        number = self.note_doubt(entry, done)
-        self.ticking.start()
-        self.write({"again": number})
-        return self.carry_out(number, effect)
-
-    def note_doubt(self, entry: Entry, done: str) -> int:
-        """Say what is in doubt and what is done about it; gives back the number of the step."""
-        doubt = Doubt(entry.line["begin"], told(entry.line), done)
-        self.doubts.append(doubt)
-        self.tell(str(doubt))
-        return doubt.number
-
-    def leave(self, entry: Entry, outcome: Any, done: str, **more: Any) -> Any:
-        """Give a step in doubt an outcome without making it again."""
-        number = self.note_doubt(entry, done)
-        self.past.skip_inside()
-        entry.outcome = self.put_down(number, outcome, **more)
-        return outcome
+    @property
+    def note(self) -> str:
+        """What of the file was left out; nothing if nothing was."""
+        return self.scribe.note
 
     # what is made a step
 
@@ -237,10 +128,10 @@ class Journal:
         """The same model; each call is a step. One that is in doubt is asked again."""
 
         def speak(request: Request) -> Reply:
-            self.secrets = self.kept.now()
-            ask = partial(model, request)
-            asks, recorded = {"model": self.sent(request)}, self.past.next
-            reply = self.perform(asks, ask, lambda entry: self.again(entry, ask, PAID))
+            self.scribe.look_up_keys()
+            ask, recorded = partial(model, request), self.scribe.past.next
+            asks = {"model": self.sent(request)}
+            reply = self.scribe.perform(asks, ask, lambda e: self.scribe.again(e, ask, PAID))
             if recorded and (recorded.outcome or {}).get("masked"):
                 self.keyless |= {call["id"] for call in tool_uses(reply) if MASK in str(call)}
             return reply
@@ -250,22 +141,21 @@ class Journal:
     def sent(self, request: Request) -> Line:
         """A request as it is known again: how many messages, and the last one of them."""
         messages = request["messages"]
-        last = self.without_keys(unmarked(messages[-1]))
+        last = self.scribe.without_keys(unmarked(messages[-1]))
         return {"messages": len(messages), "last": fingerprint(last)[:16], "says": gist(last)}
 
-    def tool(self, tool: Tool, functions: Functions | None = None) -> Tool:
+    def tool(self, tool: Tool, functions: Mapping[str, Function] | None = None) -> Tool:
         """The same tool; each call is a step. What the functions declare decides in doubt."""
         known = functions or {}
 
         def answer(call: Block) -> Block:
-            function, key = known.get(call["name"]), key_of(self.run, call)
-            asks = {"tool": call["name"], "id": call["id"], "input": call["input"]}
-            given = {"key": key, "receipt": str(self.receipt(key))}
-            make = partial(tool, {**call, **given})
+            function, key = known.get(call["name"]), key_of(self.scribe.run, call)
+            make = partial(tool, {**call, "key": key, "receipt": str(self.receipt(key))})
             if call["id"] in self.keyless:
                 make = partial(tool_result, call["id"], LOST_KEY, is_error=True)
-            recorded = self.past.next
-            result = self.perform(
+            asks = {"tool": call["name"], "id": call["id"], "input": call["input"]}
+            recorded = self.scribe.past.next
+            result = self.scribe.perform(
                 asks, make, lambda entry: self.unsure(entry, call, make, function), key=key
             )
             if recorded and (recorded.outcome or {}).get("unknown"):
@@ -274,56 +164,41 @@ class Journal:
 
         return answer
 
-    def await_receipt(
-        self, recorded: Entry, call: Block, function: Callable[..., Any] | None
-    ) -> None:
-        """Look out for the outcome of an unknown call, if its process can leave one."""
-        if function and "receipt" in takes(function):
-            self.unseen[recorded.line["begin"]] = {**call, "key": recorded.line["key"]}
-
-    def unsure(
-        self, entry: Entry, call: Block, make: Effect, function: Callable[..., Any] | None
-    ) -> Block:
+    def unsure(self, entry: Entry, call: Block, make: Effect, function: Function | None) -> Block:
         """The result of a call of which nobody saw the end."""
         if (left := found(self.receipt(entry.line["key"]))) is not None:
-            return self.leave(entry, tool_result(call["id"], left), LATE)
+            return self.scribe.leave(entry, tool_result(call["id"], left), LATE)
         if runs_again(function) and call["id"] not in self.keyless:
-            return self.again(entry, make, AGAIN)
+            return self.scribe.again(entry, make, AGAIN)
         result = tool_result(call["id"], UNKNOWN.format(name=call["name"]), is_error=True)
-        return self.leave(entry, result, LEFT, unknown=True)
+        return self.scribe.leave(entry, result, LEFT, unknown=True)
 
-    def receipt(self, key: str) -> Path:
-        """Where the process of a call may leave its outcome."""
-        return self.path.with_name(f"{self.path.name}.receipts") / key
-
-    def step(
-        self, name: str, effect: Callable[..., Any], unknown: Callable[..., Any] | None = None
-    ) -> Callable[..., Any]:
+    def step(self, name: str, effect: Function, unknown: Function | None = None) -> Function:
         """Any function of JSON as a step. In doubt it is made again if it declares that it may be.
 
         Else `unknown` gives an outcome in its place; without it, InDoubt is raised.
         """
 
         def made(*given: Any) -> Any:
-            again = partial(effect, *given)
+            make = partial(effect, *given)
 
-            def doubt(entry: Entry) -> Any:
+            def unsure(entry: Entry) -> Any:
                 if runs_again(effect):
-                    return self.again(entry, again, AGAIN)
+                    return self.scribe.again(entry, make, AGAIN)
                 if unknown is None:
                     raise InDoubt(in_doubt(entry.line))
-                return self.leave(entry, unknown(*given), "given what stands for unknown")
+                return self.scribe.leave(entry, unknown(*given), STANDS_IN)
 
-            return self.perform({"step": name, "given": [*given]}, again, doubt)
+            return self.scribe.perform({"step": name, "given": [*given]}, make, unsure)
 
         return made
 
     def clock(self, clock: Clock = monotonic) -> Clock:
         """A clock that reads the same in a replay. It stands still between steps."""
-        self.ticking.source = clock
-        return self.ticking
+        self.scribe.clock.source = clock
+        return self.scribe.clock
 
-    # turns, and what arrives from outside
+    # turns
 
     def harness(self, harness: Harness) -> Harness:
         """The same harness, its turns journaled. It ends as `busy` if another run has the file."""
@@ -340,56 +215,62 @@ class Journal:
 
     def begin_turn(self, run: Run) -> None:
         """Note that a turn begins, and let the run go by the journal's clock."""
-        if run.clock is not self.ticking:
+        if run.clock is not self.scribe.clock:
             run.clock = self.clock(run.clock)
-        asks = self.without_keys({"prompt": words(run.messages[-1])})
-        if entry := self.past.next:
-            if entry.line.get("prompt") != asks["prompt"]:
-                raise Diverged(diverged(self.path, entry.line, asks))
-            self.passed(entry)
+        past = self.scribe.past
+        asks = self.scribe.without_keys({"prompt": words(run.messages[-1])})
+        if entry := past.next:
+            self.pass_or_diverge(entry, "prompt", asks)
         else:
             if self.in_turn:
-                self.write_place({"ended": Label.INTERRUPTED, "why": "by the user"})
-            self.past.turns += 1
-            self.write_place({"turn": self.past.turns, **asks})
+                self.scribe.write_place({"ended": Label.INTERRUPTED, "why": "by the user"})
+            past.turns += 1
+            self.scribe.write_place({"turn": past.turns, **asks})
         self.in_turn = True
         run.began = run.moved = run.clock()
 
     def end_turn(self, run: Run) -> Run:
         """Note how a turn ended. One that was interrupted is still open: it can be resumed."""
-        if run.label is Label.INTERRUPTED:
-            if self.past.next_is("ended"):
-                self.passed(self.past.entries[self.past.cursor])
-                self.in_turn = False
+        entry = self.scribe.past.next
+        ended = self.scribe.without_keys({"ended": str(run.label), "why": run.why})
+        if run.label is Label.INTERRUPTED and not (entry and entry.kind == "ended"):
             return run
-        ended = self.without_keys({"ended": str(run.label), "why": run.why})
-        if entry := self.past.next:
-            if entry.line.get("ended") != run.label:
-                raise Diverged(diverged(self.path, entry.line, ended))
-            self.passed(entry)
+        if entry:
+            self.pass_or_diverge(entry, "ended", ended)
         else:
-            self.write_place(ended)
+            self.scribe.write_place(ended)
         self.in_turn = False
         return run
+
+    def pass_or_diverge(self, entry: Entry, name: str, asks: Line) -> None:
+        """Pass the beginning or the end of a turn, if this is the recorded one."""
+        if entry.line.get(name) != asks[name]:
+            raise Diverged(diverged(self.path, entry.line, asks))
+        self.scribe.passed(entry)
+
+    # what arrives from outside: prompts, and outcomes that come late
 
     def put(self, prompt: str) -> None:
         """Put a prompt that arrives during the run into the queue; from any thread."""
         with self.arriving:
-            self.past.prompts.append(self.write(self.without_keys({"put": prompt}))["put"])
+            line = self.scribe.write(self.scribe.without_keys({"put": prompt}))
+            self.scribe.past.prompts.append(line["put"])
 
     def take(self) -> str | None:
         """The next prompt of the queue; nothing if none waits. It is taken once, crash or not."""
-        waits = self.taken < len(self.past.prompts)
-        if not self.look("take", lambda: {"take": self.taken + 1} if waits else None):
+        prompts = self.scribe.past.prompts
+        waits = self.taken < len(prompts)
+        if not self.scribe.look("take", lambda: {"take": self.taken + 1} if waits else None):
             return None
         self.taken += 1
-        return self.past.prompts[self.taken - 1]
+        return prompts[self.taken - 1]
 
     @property
-    def waiting(self) -> int:
-        """How many prompts wait in the queue."""
-        to_come = self.past.entries[self.past.cursor :]
-        return len(self.past.prompts) - self.taken - sum(e.kind == "take" for e in to_come)
+    def waiting(self) -> list[str]:
+        """The prompts of the queue that no turn was opened with."""
+        past = self.scribe.past
+        to_take = sum(entry.kind == "take" for entry in past.entries[past.cursor :])
+        return past.prompts[self.taken + to_take :]
 
     def policy(self, stop: Policy) -> Policy:
         """The same stop; outcomes that come late are told first, and the model may act on them."""
@@ -398,14 +279,22 @@ class Journal:
             word = stop(run)
             if isinstance(word, End) and word.label is not Label.FINISHED:
                 return word
-            late = self.look("late", self.arrived)
+            late = self.scribe.look("late", self.arrived)
             if late is None:
                 return word
-            call = self.unseen.pop(late["late"])
-            spoken = [word.text] if isinstance(word, Say) else []
-            return Say("\n\n".join([*spoken, news(call, late["gave"])]))
+            told = news(self.unseen.pop(late["late"]), late["gave"])
+            return Say(f"{word.text}\n\n{told}" if isinstance(word, Say) else told)
 
         return policy
+
+    def receipt(self, key: str) -> Path:
+        """Where the process of a call may leave its outcome."""
+        return self.path.with_name(f"{self.path.name}.receipts") / key
+
+    def await_receipt(self, recorded: Entry, call: Block, function: Function | None) -> None:
+        """Look out for the outcome of an unknown call, if its process can leave one."""
+        if function and "receipt" in takes(function):
+            self.unseen[recorded.line["begin"]] = {**call, "key": recorded.line["key"]}
 
     def arrived(self) -> Line | None:
         """A late outcome that has come since, if one has."""
@@ -413,23 +302,6 @@ class Journal:
             if (gave := found(self.receipt(call["key"]))) is not None:
                 return {"late": number, "gave": gave}
         return None
-
-    def look(self, kind: str, arrived: Callable[[], Line | None]) -> Line | None:
-        """Look whether something has arrived; a replay finds it at the same look as then."""
-        if entry := self.past.next:
-            if entry.kind == kind and entry.line["after"] == self.in_vain:
-                return self.passed(entry)
-        elif line := arrived():
-            return self.write_place({**self.without_keys(line), "after": self.in_vain})
-        self.in_vain += 1
-        return None
-
-
-def recalled(outcome: Line) -> Any:
-    """A recorded outcome; a failure is raised again."""
-    if "failed" in outcome:
-        raise as_error(outcome["failed"]["kind"], outcome["failed"]["words"])
-    return outcome["gave"]
 
 
 __all__ = ["Busy", "Diverged", "Doubt", "InDoubt", "Journal", "NoJournal"]

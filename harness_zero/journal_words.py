@@ -18,6 +18,7 @@ LOST_KEY = (
 PAID = "asked again; a reply that was under way is paid for and lost"
 AGAIN = "made again, as its declaration allows"
 LEFT = "told to the model as unknown, and not made again"
+STANDS_IN = "given what stands for unknown, and not made again"
 LATE = "its own process had left the outcome"
 
 

@@ -234,7 +234,7 @@ def opened(file: Path, folder: Path, told: Callable[[str], None]) -> Journal:
         journal.open()
     except Busy as busy:
         raise NoModel(f"busy: {busy}. Nothing was touched.") from busy
-    if steps := journal.past.steps:
+    if steps := journal.steps:
         told(f"     {file} holds {plural(steps, 'step')}; what is recorded is not done again")
     if file.resolve().is_relative_to(folder.resolve()):
         told(f"     {file} lies in the workspace, where the model's commands can change it")

@@ -1,10 +1,8 @@
 """What was done is written down once, and running again with the journal does none of it twice."""
 
 import json
-import os
-import signal
+import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -333,18 +331,29 @@ def test_opening_a_held_journal_says_busy(tmp_path):
 
 
 def test_a_process_that_was_killed_holds_no_lock(tmp_path):
-    path, (said, says) = tmp_path / "run.jsonl", os.pipe()
-    if (child := os.fork()) == 0:
-        held = Journal(path).open()
-        os.write(says, b"held")
-        time.sleep(60)
-        os._exit(held is None)
-    assert os.read(said, 4) == b"held"
+    path = tmp_path / "run.jsonl"
+    child = python(HOLD, path)
+    assert child.stdout.readline() == "held\n"
     with pytest.raises(Busy):
         Journal(path).open()
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
+    child.kill()
+    child.communicate()
     Journal(path).open().close()
+
+
+HOLD = """
+import sys, time
+from harness_zero.journal import Journal
+held = Journal(sys.argv[1]).open()
+print("held", flush=True)
+time.sleep(60)
+"""
+
+
+def python(program, *args):
+    """A process of its own."""
+    command = [sys.executable, "-c", program, *map(str, args)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
 
 # the clock
@@ -394,10 +403,10 @@ def test_a_queued_prompt_survives_a_crash_and_is_taken_once(tmp_path):
         harness = assemble(world.model, world.tools(), journal=journal)
         resume(harness, journal, "go", world.clock)
     with Journal(world.path) as journal:
-        assert journal.waiting == 1
+        assert journal.waiting == ["and now this"]
         harness = assemble(world.model, world.tools(), journal=journal)
         run = resume(harness, journal, "go", world.clock)
-        assert journal.waiting == 0
+        assert journal.waiting == []
     with Journal(world.path) as journal, pytest.raises(NothingToResume, match="as finished"):
         resume(harness, journal, "and now this")
     said = [words(m) for m in run.messages if m["role"] == "user" and words(m)]
@@ -448,11 +457,16 @@ def test_a_prompt_that_the_journal_does_not_know_waits_until_the_open_turn_is_ov
 @pytest.mark.parametrize(("sync", "whole"), [("none", False), ("flush", True), ("fsync", True)])
 def test_what_a_crash_of_the_process_leaves_in_the_file(tmp_path, sync, whole):
     path = tmp_path / "run.jsonl"
-    if (child := os.fork()) == 0:
-        journal = Journal(path, sync=sync).open()
-        journal.step("effect", lambda: os.kill(os.getpid(), signal.SIGKILL))()
-    os.waitpid(child, 0)
+    python(DIE, path, sync).communicate()
     assert (b'"begin":1' in path.read_bytes()) is whole
+
+
+DIE = """
+import os, signal, sys
+from harness_zero.journal import Journal
+journal = Journal(sys.argv[1], sync=sys.argv[2]).open()
+journal.step("effect", lambda: os.kill(os.getpid(), signal.SIGKILL))()
+"""
 
 
 def test_with_none_the_lines_are_there_once_the_journal_is_closed(tmp_path):
