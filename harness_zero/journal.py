@@ -73,7 +73,7 @@ class Journal:
         self.taken = 0  # prompts of the queue
         self.unseen: dict[int, Block] = {}  # calls told as unknown, whose receipt may still come
         self.keyless: set[str] = set()  # calls whose input lost a key on the way into the file
-        self.in_turn = False
+        self.open_turns: set[int] = set()  # by how many steps they are played in
         self.arriving = Lock()
 
     def open(self) -> "Journal":
@@ -108,9 +108,8 @@ class Journal:
 
     @property
     def prompts(self) -> list[str]:
-        """The prompts of the recorded turns."""
-        entries = self.scribe.past.entries
-        return [entry.line["prompt"] for entry in entries if entry.kind == "turn"]
+        """The prompts of the recorded turns of the user."""
+        return self.scribe.past.asked
 
     @property
     def doubts(self) -> list[Doubt]:
@@ -217,29 +216,31 @@ class Journal:
         """Note that a turn begins, and let the run go by the journal's clock."""
         if run.clock is not self.scribe.clock:
             run.clock = self.clock(run.clock)
-        past = self.scribe.past
+        past, where, depth = self.scribe.past, self.scribe.where(), len(self.scribe.inside)
         asks = self.scribe.without_keys({"prompt": words(run.messages[-1])})
         if entry := past.next:
             self.pass_or_diverge(entry, "prompt", asks)
         else:
-            if self.in_turn:
-                self.scribe.write_place({"ended": Label.INTERRUPTED, "why": "by the user"})
+            if depth in self.open_turns:
+                why = {"why": "by the user", **where}
+                self.scribe.write_place({"ended": Label.INTERRUPTED, **why})
             past.turns += 1
-            self.scribe.write_place({"turn": past.turns, **asks})
-        self.in_turn = True
+            self.scribe.write_place({"turn": past.turns, **asks, **where})
+        self.open_turns = {turn for turn in self.open_turns if turn < depth} | {depth}
         run.began = run.moved = run.clock()
 
     def end_turn(self, run: Run) -> Run:
         """Note how a turn ended. One that was interrupted is still open: it can be resumed."""
         entry = self.scribe.past.next
-        ended = self.scribe.without_keys({"ended": str(run.label), "why": run.why})
+        why = {"why": run.why, **self.scribe.where()}
+        ended = self.scribe.without_keys({"ended": str(run.label), **why})
         if run.label is Label.INTERRUPTED and not (entry and entry.kind == "ended"):
             return run
         if entry:
             self.pass_or_diverge(entry, "ended", ended)
         else:
             self.scribe.write_place(ended)
-        self.in_turn = False
+        self.open_turns.discard(len(self.scribe.inside))
         return run
 
     def pass_or_diverge(self, entry: Entry, name: str, asks: Line) -> None:

@@ -34,6 +34,7 @@ class Scribe:
         self.doubts: list[Doubt] = []
         self.note = ""  # what of the file was left out
         self.in_vain = 0  # how often since the last line somebody looked and nothing had arrived
+        self.inside: list[int] = []  # the steps under way, the innermost last
         self.kept, self.secrets = Kept(), list[str]()
 
     def open(self) -> None:
@@ -119,11 +120,14 @@ class Scribe:
 
     def carry_out(self, number: int, effect: Effect) -> Any:
         """Let an effect happen, and write down what came of it."""
+        self.inside.append(number)
         try:
             outcome = effect()
         except Exception as error:
             self.write_place({"end": number, "failed": as_failure(error)})
             raise
+        finally:
+            self.inside.pop()
         self.put_down(number, outcome)
         return outcome
 
@@ -135,9 +139,13 @@ class Scribe:
 
     def settle(self, entry: Entry, doubt: Settle) -> Any:
         """What is done about a step in doubt. An interrupt that ended its turn comes again."""
-        if (follows := self.past.next) and follows.line.get("ended") == Label.INTERRUPTED:
+        if self.past.to_interrupt(self.where()):
             raise KeyboardInterrupt
         return doubt(entry)
+
+    def where(self) -> Line:
+        """The step in which a turn is played, if it is not the user's."""
+        return {"in": self.inside[-1]} if self.inside else {}
 
     def again(self, entry: Entry, effect: Effect, done: str) -> Any:
         """Make a step in doubt once more."""
@@ -149,7 +157,7 @@ class Scribe:
     def leave(self, entry: Entry, outcome: Any, done: str, **more: Any) -> Any:
         """Give a step in doubt an outcome without making it again."""
         number = self.note_doubt(entry, done)
-        self.past.skip_inside()
+        self.past.cursor = len(self.past.entries)  # what was done inside of it is known to nobody
         entry.outcome = self.put_down(number, outcome, **more)
         return outcome
 

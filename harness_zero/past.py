@@ -2,7 +2,8 @@
 
 Lines that stand for a place in the run (a turn, a step, a prompt that was taken, an end) are
 passed one after the other. An outcome belongs to the step that was begun; steps that were made
-inside of another stand between its intent and its outcome, and are passed over with it.
+inside of another stand between its intent and its outcome, and are passed over with it. A turn that
+was played inside of a step names it: `in`.
 """
 
 from collections.abc import Iterable
@@ -73,17 +74,23 @@ class Past:
         """The entry that comes next; none where what comes is new."""
         return None if self.over else self.entries[self.cursor]
 
-    def next_is(self, kind: str) -> bool:
-        """Whether the next entry is of this kind."""
-        return not self.over and self.entries[self.cursor].kind == kind
-
-    def skip_inside(self) -> None:
-        """Pass over what was done inside of a step that nobody saw the end of."""
-        while self.next_is("begin"):
-            self.cursor += 1
+    def to_interrupt(self, where: Line) -> bool:
+        """Go to where the turn that is played here was interrupted, if others came after it."""
+        for number in range(self.cursor, len(self.entries)):
+            line = self.entries[number].line
+            if line.get("ended") == "interrupted" and line.get("in") == where.get("in"):
+                self.cursor = number
+                return True
+        return False
 
     @property
     def label(self) -> str | None:
-        """How the last turn ended; nothing if it has not."""
+        """How the user's last turn ended; nothing if it has not."""
         last = self.entries[-1].line if self.entries else {}
-        return last.get("ended")
+        return None if "in" in last else last.get("ended")
+
+    @property
+    def asked(self) -> list[str]:
+        """The prompts of the user's turns."""
+        turns = [entry.line for entry in self.entries if entry.kind == "turn"]
+        return [line["prompt"] for line in turns if "in" not in line]

@@ -12,6 +12,7 @@ from harness_zero.assembly import assemble
 from harness_zero.doubt import keyed, reads, receipted
 from harness_zero.faults import SetupFault
 from harness_zero.journal import Busy, Diverged, InDoubt, Journal, NoJournal
+from harness_zero.keys import SHAPED, masked
 from harness_zero.late import leave
 from harness_zero.loop import ModelFailed
 from harness_zero.messages import array_fault, reply, tool_results, tool_use, words
@@ -650,6 +651,81 @@ def test_a_step_in_doubt_that_may_be_made_again_replays_what_was_made_inside_of_
     assert play() == 3 and made == [1, "killed", 2]
 
 
+# a tool that plays a child's turn
+
+
+class Family(World):
+    """A world in which the parent has the reading done by a child, under the same journal."""
+
+    def play(self, **given):
+        with Journal(self.path, run="r1", tell=self.told.append) as journal:
+            child = assemble(self.child, self.tools(), brakes=ROUNDS, journal=journal)
+
+            @reads  # all that it does are steps of its own
+            def ask_child(about: str):
+                """Have a child look."""
+                return child(Run(about, self.clock)).text
+
+            tools = {"ask_child": ask_child, "send_mail": self.tools()["send_mail"]}
+            return assemble(self.parent, tools, journal=journal)(Run("go", self.clock))
+
+    def child(self, request):
+        seen = str(request["messages"])
+        if "sent" not in seen and "unknown" not in seen:
+            return reply(tool_use("x", "send_mail", to="ana"))
+        return reply("the child is done")
+
+    def parent(self, request):
+        self.die("parent after child" if "child is done" in str(request["messages"]) else "now")
+        if len(request["messages"]) == 1:
+            return reply(tool_use("k", "ask_child", about="the report"))
+        return reply("done")
+
+
+@pytest.mark.parametrize("moment", ["before mail", "after mail", "parent after child"])
+def test_a_child_that_died_in_its_turn_is_resumed_in_it(tmp_path, moment):
+    world = Family(tmp_path, dies=moment).lives_and_dies()
+    with Journal(world.path) as journal:
+        assert journal.label is None and journal.prompts == ["go"]
+    run = world.play()
+    assert run.label == "finished" and result(run, "k")["content"] == "the child is done"
+    assert world.done.count("mail") == (moment != "before mail")
+    again = world.play()
+    assert again.messages == run.messages and world.done.count("mail") <= 1
+
+
+def test_a_childs_turn_says_in_which_step_it_was_played(tmp_path):
+    world = Family(tmp_path)
+    world.play()
+    turns = [line for line in world.lines() if "turn" in line or "ended" in line]
+    assert [line.get("in") for line in turns] == [None, 2, 2, None]
+
+
+def test_an_interrupt_in_a_child_that_was_followed_by_another_turn_comes_again(tmp_path):
+    world = Family(tmp_path)
+
+    def talk(presses):
+        world.die = press_at("after mail") if presses else (lambda moment: None)
+        with Journal(world.path) as journal:
+            child = assemble(world.child, world.tools(), journal=journal)
+
+            @reads
+            def ask_child(about: str):
+                if child(run := Run(about, world.clock)).label == "interrupted":
+                    raise KeyboardInterrupt
+                return run.text
+
+            harness = assemble(world.parent, {"ask_child": ask_child}, journal=journal)
+            run = harness(Run("go", world.clock))
+            labels = [run.label]
+            return harness(run.ask("and now?")).messages, [*labels, run.label]
+
+    first = talk(presses=True)
+    assert first[1] == ["interrupted", "finished"]
+    assert talk(presses=False) == first == talk(presses=False)
+    assert world.done.count("mail") == 1
+
+
 def test_what_is_no_json_is_a_fault_and_no_outcome(tmp_path):
     with Journal(tmp_path / "run.jsonl") as journal, pytest.raises(NoJournal, match="no JSON"):
         journal.step("odd", lambda: object())()
@@ -746,6 +822,15 @@ def test_no_key_is_written(tmp_path, monkeypatch):
     with Journal(world.path) as journal:
         again = assemble(scripted_by_request([]), tools, journal=journal)(Run(f"use {SECRET}"))
     assert again.label == "finished" and "***" in str(again.messages)
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["sk-ant-12345678", "sk-" + "a" * 20, "hf_" + "a" * 20, "AKIA" + "A" * 16]
+    + [f"gh{kind}_{'a' * 20}" for kind in "pousr"],
+)
+def test_the_shortest_key_of_every_shape_is_masked(key):
+    assert SHAPED.fullmatch(key) and masked(f"({key})") == "(***)"
 
 
 def test_a_call_whose_input_lost_its_key_is_not_made_after_a_crash(tmp_path):
