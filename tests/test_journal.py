@@ -220,6 +220,13 @@ def test_the_key_is_of_the_run_the_call_and_its_input_and_the_model_does_not_see
     }
 
 
+def test_the_same_input_in_another_call_has_another_key(tmp_path):
+    world = World(tmp_path)
+    lines = [reply(tool_use("x", "pay", usd=1), tool_use("y", "pay", usd=1)), reply("ok")]
+    assemble(scripted_by_request(lines), world.tools())(Run("go"))
+    assert len({*world.keys}) == 2
+
+
 def test_a_model_that_gives_a_key_of_its_own_is_told_what_the_tool_takes(tmp_path):
     world = World(tmp_path)
     lines = [reply(tool_use("x", "pay", usd=1, key="mine")), reply("ok")]
@@ -450,6 +457,17 @@ def test_a_prompt_that_the_journal_does_not_know_waits_until_the_open_turn_is_ov
         run = resume(harness, journal, "then this", world.clock)
     said = [words(m) for m in run.messages if m["role"] == "user" and words(m)]
     assert said == ["go", "then this"]
+
+
+def test_a_prompt_that_waits_is_played_although_the_turn_before_is_over(tmp_path):
+    world = World(tmp_path)
+    world.play()
+    with Journal(world.path) as journal:
+        journal.put("one more thing")
+    with Journal(world.path) as journal:
+        harness = assemble(world.model, world.tools(), journal=journal)
+        run = resume(harness, journal, "go", world.clock)
+    assert words(run.messages[-2]) == "one more thing"
 
 
 # sync
