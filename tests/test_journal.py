@@ -758,6 +758,31 @@ def test_a_journal_that_cannot_be_written_stops_the_run_before_the_effect(tmp_pa
     assert made == []
 
 
+FULL = """
+import resource, sys
+from harness_zero.journal import Journal, NoJournal
+resource.setrlimit(resource.RLIMIT_FSIZE, (400, 400))
+made = []
+journal = Journal(sys.argv[1], run="r").open()
+try:
+    for number in range(100):
+        journal.step("effect", made.append)(number)
+except NoJournal as fault:
+    print(len(made), fault)
+"""
+
+
+def test_on_a_full_disk_no_effect_is_made_without_its_intent(tmp_path):
+    path = tmp_path / "run.jsonl"
+    said, _ = python(FULL, path).communicate()
+    made, _, fault = said.partition(" ")
+    assert fault == f"{path} cannot be written: File too large.\n"
+    begun = path.read_text("utf-8").count('"begin"')
+    assert 0 < int(made) <= begun <= int(made) + 1
+    with Journal(path) as journal:
+        assert journal.steps >= int(made)
+
+
 # late outcomes
 
 
@@ -883,6 +908,32 @@ def test_a_round_writes_four_lines_of_the_same_length_early_and_late(tmp_path):
     assert len(sizes) == 2 + 4 * 400 + 2 + 1
     early, late = sum(sizes[42:82]), sum(sizes[-83:-43])  # ten rounds each
     assert abs(late - early) <= 10 * 16  # the numbers are longer
+
+
+def test_a_round_under_a_journal_runs_the_same_lines_early_and_late(tmp_path):
+    work, seen = [], []
+
+    def note(what: str):
+        work.append(sum(seen) - sum(work))
+        return what
+
+    def trace(frame, event, arg):
+        if not frame.f_code.co_filename.startswith(OURS):
+            return None
+        seen.append(event == "line")
+        return trace
+
+    script = iter([*[reply(tool_use(f"c{n}", "note", what="x")) for n in range(300)], reply("ok")])
+    before = sys.gettrace()
+    with Journal(tmp_path / "run.jsonl") as journal:
+        harness = assemble(lambda _: next(script), {"note": note}, brakes=(), journal=journal)
+        run = Run("go", lambda: 0.0)
+        sys.settrace(trace)
+        try:
+            harness(run)
+        finally:
+            sys.settrace(before)
+    assert run.rounds == 301 and {*work[10:]} == {work[10]}
 
 
 def test_resuming_reads_the_journal_once_and_writes_no_line_of_it_again(tmp_path):
