@@ -15,6 +15,8 @@ a detector has to be told which tools are asked again in order to wait.
 A journal stands outside of whatever asks a model again, so that all attempts are one step, and
 directly around the tools, so that nothing happens between an intent and its effect. It wraps the
 stop, since an outcome that comes late has to be heard before the turn is over, and the turn.
+Whatever else asks something of the world, a judge, a check, news, a summary's model, is made a
+step by whoever puts it in: `journal.step(name, effect)`, or `journal.model(model)`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
