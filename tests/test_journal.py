@@ -220,6 +220,13 @@ def test_the_key_is_of_the_run_the_call_and_its_input_and_the_model_does_not_see
     }
 
 
+def test_the_same_input_in_another_call_has_another_key(tmp_path):
+    world = World(tmp_path)
+    lines = [reply(tool_use("x", "pay", usd=1), tool_use("y", "pay", usd=1)), reply("ok")]
+    assemble(scripted_by_request(lines), world.tools())(Run("go"))
+    assert len({*world.keys}) == 2
+
+
 def test_a_model_that_gives_a_key_of_its_own_is_told_what_the_tool_takes(tmp_path):
     world = World(tmp_path)
     lines = [reply(tool_use("x", "pay", usd=1, key="mine")), reply("ok")]
@@ -450,6 +457,17 @@ def test_a_prompt_that_the_journal_does_not_know_waits_until_the_open_turn_is_ov
         run = resume(harness, journal, "then this", world.clock)
     said = [words(m) for m in run.messages if m["role"] == "user" and words(m)]
     assert said == ["go", "then this"]
+
+
+def test_a_prompt_that_waits_is_played_although_the_turn_before_is_over(tmp_path):
+    world = World(tmp_path)
+    world.play()
+    with Journal(world.path) as journal:
+        journal.put("one more thing")
+    with Journal(world.path) as journal:
+        harness = assemble(world.model, world.tools(), journal=journal)
+        run = resume(harness, journal, "go", world.clock)
+    assert words(run.messages[-2]) == "one more thing"
 
 
 # sync
@@ -740,6 +758,31 @@ def test_a_journal_that_cannot_be_written_stops_the_run_before_the_effect(tmp_pa
     assert made == []
 
 
+FULL = """
+import resource, sys
+from harness_zero.journal import Journal, NoJournal
+resource.setrlimit(resource.RLIMIT_FSIZE, (400, 400))
+made = []
+journal = Journal(sys.argv[1], run="r").open()
+try:
+    for number in range(100):
+        journal.step("effect", made.append)(number)
+except NoJournal as fault:
+    print(len(made), fault)
+"""
+
+
+def test_on_a_full_disk_no_effect_is_made_without_its_intent(tmp_path):
+    path = tmp_path / "run.jsonl"
+    said, _ = python(FULL, path).communicate()
+    made, _, fault = said.partition(" ")
+    assert fault == f"{path} cannot be written: File too large.\n"
+    begun = path.read_text("utf-8").count('"begin"')
+    assert 0 < int(made) <= begun <= int(made) + 1
+    with Journal(path) as journal:
+        assert journal.steps >= int(made)
+
+
 # late outcomes
 
 
@@ -865,6 +908,32 @@ def test_a_round_writes_four_lines_of_the_same_length_early_and_late(tmp_path):
     assert len(sizes) == 2 + 4 * 400 + 2 + 1
     early, late = sum(sizes[42:82]), sum(sizes[-83:-43])  # ten rounds each
     assert abs(late - early) <= 10 * 16  # the numbers are longer
+
+
+def test_a_round_under_a_journal_runs_the_same_lines_early_and_late(tmp_path):
+    work, seen = [], []
+
+    def note(what: str):
+        work.append(sum(seen) - sum(work))
+        return what
+
+    def trace(frame, event, arg):
+        if not frame.f_code.co_filename.startswith(OURS):
+            return None
+        seen.append(event == "line")
+        return trace
+
+    script = iter([*[reply(tool_use(f"c{n}", "note", what="x")) for n in range(300)], reply("ok")])
+    before = sys.gettrace()
+    with Journal(tmp_path / "run.jsonl") as journal:
+        harness = assemble(lambda _: next(script), {"note": note}, brakes=(), journal=journal)
+        run = Run("go", lambda: 0.0)
+        sys.settrace(trace)
+        try:
+            harness(run)
+        finally:
+            sys.settrace(before)
+    assert run.rounds == 301 and {*work[10:]} == {work[10]}
 
 
 def test_resuming_reads_the_journal_once_and_writes_no_line_of_it_again(tmp_path):

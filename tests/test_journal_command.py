@@ -53,6 +53,21 @@ def test_a_run_that_has_ended_has_nothing_to_resume_and_takes_another_prompt(run
     assert "nothing to resume" in run("and now look again")[1]
 
 
+def test_a_check_before_the_end_is_a_step_and_is_not_run_again(run, tmp_path):
+    """What the command finds depends on the folder, so a replay has to have what it found then."""
+    verified = ("repair it", "--verify", "echo ran >> ran.txt; python -m pytest -q")
+    code, said = run(*verified)
+    assert code == 0 and "passes" in said
+    assert (tmp_path / "login" / "ran.txt").read_text("utf-8") == "ran\n"
+    path = tmp_path / "run.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
+    assert b'"step":"verify"' in lines[-3]
+    path.write_bytes(b"".join(lines[:-1]))  # all but the end of the turn
+    code, said = run(*verified)
+    assert code == 0 and "finished: " in said
+    assert (tmp_path / "login" / "ran.txt").read_text("utf-8") == "ran\n"
+
+
 def test_a_journal_that_another_run_holds_is_busy(run, tmp_path):
     with Journal(tmp_path / "run.jsonl"):
         before = (tmp_path / "run.jsonl").read_bytes()
