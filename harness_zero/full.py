@@ -5,7 +5,7 @@ not even fit, `models/told_full.py` makes the same.
 """
 
 from harness_zero.labels import End, Label, Say
-from harness_zero.layers import WrongOrder, layer
+from harness_zero.layers import WrongOrder
 from harness_zero.messages import Block, Message, blocks, text
 from harness_zero.policy import ending, is_brake
 from harness_zero.ports import Policy
@@ -28,7 +28,7 @@ def when_full(stop: Policy, limit: int = 2) -> Policy:
             return Say(FULL)
         return End(word.label, f"{word.why}, and {limit} compactions did not help")
 
-    return layer("when full", policy, stop)
+    return policy
 
 
 def says_full(message: Message) -> bool:

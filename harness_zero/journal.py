@@ -289,7 +289,7 @@ class Journal:
             told = news(self.unseen.pop(late["late"]), late["gave"])
             return Say(f"{word.text}\n\n{told}" if isinstance(word, Say) else told)
 
-        return layer("late outcomes", policy, stop)
+        return policy
 
     def receipt(self, key: str) -> Path:
         """Where the process of a call may leave its outcome."""

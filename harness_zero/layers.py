@@ -2,10 +2,12 @@
 
 Parts that keep one signature can be put around each other in any order, and most orders lose a
 promise in silence. So a wrapper marks what it gives back. Whoever wraps that is held to the
-table below, which says of each order that is refused what would be lost.
+table below, which says of each order that is refused what would be lost. A wrapper that may stand
+anywhere needs no mark.
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 from harness_zero.faults import SetupFault
@@ -61,12 +63,26 @@ def layer(name: str, wrapper: Any, *inside: Any, asks: Any = None) -> Any:
     return wrapper
 
 
-def marked_parts(part: Any) -> Iterator[Any]:
-    """All that is marked in a part, from the outside in."""
-    if getattr(part, "layer", None):
+def marked_parts(part: Any, seen: set[int] | None = None) -> Iterator[Any]:
+    """All that is marked in a part, from the outside in. What is not marked is looked through."""
+    seen = set() if seen is None else seen
+    if id(part) in seen:
+        return
+    seen.add(id(part))
+    marked = hasattr(part, "layer")
+    if marked:
         yield part
-    for inner in getattr(part, "inside", ()):
-        yield from marked_parts(inner)
+    for inner in part.inside if marked else held(part):
+        yield from marked_parts(inner, seen)
+
+
+def held(part: Any) -> Iterator[Any]:
+    """The functions that a function without a mark has kept: among them is what it wraps."""
+    for cell in getattr(part, "__closure__", None) or ():
+        with suppress(ValueError):  # a name that nothing was given yet
+            kept = cell.cell_contents
+            each = kept if isinstance(kept, tuple | list) else [kept]
+            yield from (one for one in each if callable(one))
 
 
 def layers(part: Any) -> list[str]:

@@ -8,7 +8,7 @@ in `first_of` it would never be heard, since an end outweighs any words.
 from itertools import takewhile
 
 from harness_zero.labels import End, Label, Say
-from harness_zero.layers import WrongOrder, layer
+from harness_zero.layers import WrongOrder
 from harness_zero.messages import Reply, said, tool_uses
 from harness_zero.ports import Policy, limits
 from harness_zero.run import Run
@@ -133,7 +133,7 @@ def instead(stop: Policy, label: Label, limit: int, words: str) -> Policy:
             return Say(words)
         return word
 
-    return layer(f"what softens {label}", policy, stop)
+    return policy
 
 
 def in_a_row(run: Run, label: Label) -> int:

@@ -49,7 +49,7 @@ def last_answer(view: View, spare: int = 0) -> View:
             return {**request, "tool_choice": {"type": "none"}}
         return request
 
-    return layer("the last answer", last, view)
+    return last
 
 
 def cached(view: View, ttl: str = "5m") -> View:

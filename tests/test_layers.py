@@ -61,14 +61,17 @@ def test_what_is_wrong_is_found_however_deep_it_lies():
 
 
 def test_a_wrapper_tells_its_layers_from_the_outside_in():
-    stop = stop_hook(recover(nudge(structural_stop)), all_of(judge(scripted(), name="a judge")))
-    assert layers(stop) == [
-        "a stop hook",
-        "what softens truncated",
-        "what softens empty_reply",
-        "all of several hooks",
-        "a judge",
+    last = after(permission(tool, []), lambda call, came: came)
+    assert layers(before(last, lambda call: call)) == [
+        "a hook before",
+        "a hook after",
+        "a permission",
     ]
+
+
+def test_what_has_no_mark_is_looked_through():
+    stop = stop_hook(structural_stop, all_of(lambda run, again: None, judge(scripted())))
+    assert layers(recover(nudge(lambda run: stop(run)))) == ["judge"]
 
 
 ASKING = {

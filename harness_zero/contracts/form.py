@@ -16,7 +16,6 @@ from harness_zero.contracts.schema import faults, refuse_unknown
 from harness_zero.contracts.veto import LONGEST, QUOTED, is_answer, refuse_brake
 from harness_zero.faults import SetupFault
 from harness_zero.labels import End, Label, Say
-from harness_zero.layers import layer
 from harness_zero.messages import Reply, words
 from harness_zero.policy import called, ending
 from harness_zero.ports import Policy
@@ -54,7 +53,7 @@ def output_type(stop: Policy, kind: Any, limit: int = 2) -> Policy:
             )
         return Say(feedback(fault))
 
-    return layer("an output type", policy, stop)
+    return policy
 
 
 def output(text: str, kind: Any) -> Any:

@@ -11,7 +11,7 @@ from typing import TypeGuard
 from harness_zero.brief import brief, cut, excerpt, plural, told_by
 from harness_zero.faults import SetupFault, place
 from harness_zero.labels import End, Label, Say
-from harness_zero.layers import WrongOrder, layer
+from harness_zero.layers import WrongOrder
 from harness_zero.loop import ModelFailed
 from harness_zero.messages import Reply
 from harness_zero.policy import called, ending, is_brake
@@ -51,7 +51,7 @@ def stop_hook(stop: Policy, hook: Hook, cap: int = 8) -> Policy:
             return vetoed(name, f"does not agree after {plural(cap, 'veto', 'vetoes')}", feedback)
         return Say(feedback)
 
-    return layer("a stop hook", policy, stop, hook)
+    return policy
 
 
 def all_of(*hooks: Hook) -> Hook:
@@ -68,7 +68,7 @@ def all_of(*hooks: Hook) -> Hook:
         return None
 
     every.__name__ = " and ".join(map(name_of, hooks)) or "no hook"
-    return layer("all of several hooks", every, *hooks)
+    return every
 
 
 def verdict(hook: Hook, run: Run, name: str, again: bool | None = None) -> str | None:
