@@ -1,10 +1,11 @@
 """Exercises in which a run went wrong: which promise broke, and at which message?
 
 The right answer is no constant. Each promise says of any run where it first broke, and of the
-promises that a case offers exactly one did.
+promises that a case offers exactly one did. Where a run is told by its requests, they are what
+is counted.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -13,7 +14,7 @@ from harness_zero.desk import Broken, instead
 from harness_zero.messages import said, tool_results, tool_uses
 from harness_zero.watch import Recording
 
-Broke = Callable[[Recording], int | None]  # the number of the first message that breaks it
+Broke = Callable[[Any], int | None]  # the number of the first message that breaks it
 Diagnose = Callable[[], tuple[str, int]]
 
 
@@ -21,14 +22,17 @@ Diagnose = Callable[[], tuple[str, int]]
 class Case:
     """A run that went wrong, and the promises to choose from, each under a letter."""
 
-    play: Callable[[], Recording]  # the same run every time
+    play: Callable[[], Any]  # the same run every time: a Recording, or what it sent
     choices: dict[str, Broke]
     whys: Mapping[str, str] = field(default_factory=dict)  # why a promise that tempts is kept
+    noun: str = "message"  # what is counted, from 0
+    counted: Callable[[Any], Sequence[Any]] = lambda run: run.messages
+    bill: Callable[[Any], list[str]] = lambda run: []  # lines that stand under the promises
 
     def lines(self) -> list[str]:
         """The promises as the notebook lists them."""
         told = [f"  {letter}  {sentence(broke)}" for letter, broke in self.choices.items()]
-        return ["Which promise broke, and at which message?", *told]
+        return [f"Which promise broke, and at which {self.noun}?", *told, *self.bill(self.play())]
 
     def right(self) -> tuple[str, int]:
         """The promise that broke, and the number of the message where it first did."""
@@ -41,12 +45,12 @@ class Case:
         """What a diagnosis of this case promises."""
 
         def it_is_a_letter_and_the_number_of_a_message(diagnose: Diagnose) -> None:
-            last = len(self.play().messages) - 1
+            last = len(self.counted(self.play())) - 1
             if not is_diagnosis(got := read(diagnose()), self.choices, last):
                 expected = f"a letter of {', '.join(self.choices)} and a number from 0 to {last}"
                 why = f'a diagnosis looks like this: return "{next(iter(self.choices))}", 0'
                 if got == (self.right()[0], last + 1) and self.right()[1] == last:
-                    why = f"right promise; there is no message {last + 1}, name the last that"
+                    why = f"right promise; there is no {self.noun} {last + 1}, name the last that"
                     why += " was sent"
                 raise Broken(expected, instead(got), why)
 
@@ -63,13 +67,18 @@ class Case:
             if at != right:
                 late, early = "it is broken by then; look further up", "so far it holds; look down"
                 why = late if at > right else early
-                raise Broken("the first message that breaks it", f"message {at}", why)
+                raise Broken(f"the first {self.noun} that breaks it", f"{self.noun} {at}", why)
 
         return (
-            it_is_a_letter_and_the_number_of_a_message,
+            self.named(it_is_a_letter_and_the_number_of_a_message),
             the_promise_is_the_one_that_broke,
-            the_message_is_the_one_where_it_broke,
+            self.named(the_message_is_the_one_where_it_broke),
         )
+
+    def named(self, promise: Callable[[Diagnose], None]) -> Callable[[Diagnose], None]:
+        """The promise under a name that says what is counted."""
+        promise.__name__ = promise.__name__.replace("message", self.noun)
+        return promise
 
 
 def read(given: Any) -> Any:

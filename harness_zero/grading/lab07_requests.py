@@ -1,0 +1,78 @@
+"""Requests to try an answer of lab 07 on: a run that grows, and what a cache makes of it."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field
+from typing import Any
+
+from harness_zero.messages import Block, Message, said, reply, text, tool_result, tool_use, user
+from harness_zero.models.claude import DEFAULT_MODEL
+from harness_zero.ports import Request
+from harness_zero.simulator.cache import Cache, Counted
+from harness_zero.simulator.catalogue import MODELS
+from harness_zero.watch import Recording
+
+FACTS = MODELS[DEFAULT_MODEL]
+MARK = "cache_control"
+HOUSE = "You mend the tests of a small project. Say what you do in a sentence. "
+
+
+def tool(name: str, *needs: str) -> dict[str, Any]:
+    """The schema of a tool."""
+    fields = {need: {"type": "string"} for need in needs}
+    schema = {"type": "object", "properties": fields, "required": [*needs]}
+    return {"name": name, "description": f"Use {name}.", "input_schema": schema}
+
+
+TOOLS = [tool("read_file", "path"), tool("edit", "path", "old", "new"), tool("run_tests")]
+
+
+def asked(number: int, said: str = "") -> list[Message]:
+    """A round as it stands in the array: a call and what came back, some 400 tokens."""
+    came = said or f"page {number}: " + f"a line of part {number}; " * 50
+    call = tool_use(f"call_{number}", "read_file", path=f"part_{number}.txt")
+    return [{"role": "assistant", "content": [call]}, user(tool_result(call["id"], came))]
+
+
+def growing(rounds: int, head: bool = True, of: Callable[[int], list[Message]] = asked) -> Iterator:
+    """The requests of a run: each begins with the one before, and a round of it stands behind."""
+    fixed: Request = {"system": HOUSE * 40, "tools": TOOLS} if head else {}
+    messages = [user("Read the parts and sum them up.")]
+    for number in range(1, rounds + 1):
+        yield deepcopy({"max_tokens": 1000, **fixed, "messages": messages})
+        messages = [*messages, *of(number)]
+
+
+def many(number: int) -> list[Message]:
+    """A round with words between its calls: each is a position of its own for a cache."""
+    ids = [f"call_{number}_{n}" for n in range(15)]
+    pairs = [(text(f"Part {id}."), tool_use(id, "read_file", path=id)) for id in ids]
+    calls = {"role": "assistant", "content": [block for pair in pairs for block in pair]}
+    return [calls, user(*[tool_result(id, f"a line of {id}; " * 9) for id in ids])]
+
+
+def served(requests: Iterable[Request], cache: Cache | None = None) -> list[Counted]:
+    """What a cache reads and writes for these requests, at one a second."""
+    now = [0.0]
+    cache = cache or Cache(clock=lambda: now[0])
+    counted = []
+    for request in requests:
+        now[0] += 1
+        counted.append(cache.serve(request, FACTS))
+    return counted
+
+
+def marks(request: Request) -> list[Block]:
+    """All blocks with a mark, in cache order, those inside a result included."""
+    return [each for each in within(request) if MARK in each]
+
+
+def within(value: Any) -> Iterator[dict[str, Any]]:
+    """Every dict in a value that may bear a mark; what a tool is given or says of itself may not."""
+    if isinstance(value, list | tuple):
+        for each in value:
+            yield from within(each)
+    elif isinstance(value, dict):
+        yield value
+        for name in ("tools", "system", "messages", "content"):
+            yield from within(value.get(name))
