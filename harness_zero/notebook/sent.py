@@ -1,0 +1,156 @@
+"""What a run sent, request by request, out of whatever is at hand: requests, a run, a recording."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from harness_zero.brief import brief, plural
+from harness_zero.faults import SetupFault
+from harness_zero.models.recorded import Recorded, Replay
+from harness_zero.models.tape import Call, read
+from harness_zero.notebook.account import account, an
+from harness_zero.notebook.stepping import steps
+from harness_zero.ports import Request
+from harness_zero.prefix import is_request
+from harness_zero.run import Run
+from harness_zero.watch import Recording
+
+Usage = Mapping[str, Any]
+
+
+class NothingToCompare(SetupFault):
+    """These are not the requests of a run; the sentence says what is missing."""
+
+
+@dataclass(frozen=True)
+class Sent:
+    """The requests of a run in order, and what the API declared of each, where that is known."""
+
+    requests: list[Request]
+    usages: list[Usage | None]
+    notes: list[str] = field(default_factory=list)  # what is not there to be shown
+
+
+def sent(given: Any) -> Sent:
+    """The requests in what was handed over. NothingToCompare if they cannot be compared."""
+    found = collected(given)
+    if not found.requests:
+        raise NothingToCompare("there is no request in this: the lens compares those of a run")
+    if len(found.requests) == 1:
+        alone = "this is one request, and the lens shows each under the one before"
+        raise NothingToCompare(f"{alone}: give it those of two rounds or more")
+    models = sorted({str(r["model"]) for r in found.requests if r.get("model")})
+    if len(models) > 1:
+        own = "and a cache is each model's own: give the lens those of one model"
+        raise NothingToCompare(f"these requests go to {' and '.join(models)}, {own}")
+    return found
+
+
+def collected(given: Any) -> Sent:
+    """The requests, whatever holds them."""
+    if isinstance(given, str | Path):
+        return of_calls(read(Path(given)).calls)
+    if isinstance(given, Recorded):
+        return of_calls(read(given.file).calls)
+    if isinstance(given, Replay):
+        return of_calls(given.calls)
+    if isinstance(given, Run | Recording):
+        return of_run(given)
+    if is_request(given):
+        return of_requests([given])
+    if isinstance(given, list | tuple):
+        return of_requests(given)
+    wanted = "the lens takes a list of requests, a Run, a Recording, or a file of `recorded`"
+    raise NothingToCompare(f"{wanted}; this is {an(type(given).__name__)}")
+
+
+def of_requests(given: Any) -> Sent:
+    """A list of requests, each held to be one."""
+    for at, each in enumerate(given):
+        if fault := request_fault(each):
+            raise NothingToCompare(f"item {at} is no request: {fault}")
+    return Sent([*given], [None] * len(given))
+
+
+def request_fault(given: Any) -> str:
+    """Why this is no request, in words; nothing if it is one."""
+    if isinstance(given, Mapping) and "role" in given:
+        return "it is a message; a request has a list of them under `messages`"
+    if not is_request(given):
+        return f"expected a dict with a list of messages, got {brief(given)}"
+    odd = next((m for m in given["messages"] if not isinstance(m, Mapping)), None)
+    if odd is not None:
+        return f"a message is a dict with a role and its content, and not {brief(odd)}"
+    return "" if given["messages"] else "its list of messages is empty"
+
+
+def of_run(run: Any) -> Sent:
+    """What was sent before each reply of a run, as far as the run itself has kept it."""
+    requests: list[Request] = []
+    usages: list[Usage | None] = []
+    so_far: list[Any] = []
+    for step in steps(account(run)):
+        if step.message is None or step.message["role"] == "assistant":
+            requests.append({"messages": [*so_far]})
+            usages.append(usage_of(step.reply))
+        if step.message is not None:
+            so_far.append(step.message)
+    without = "A run keeps its messages alone: the system prompt and the tools are not counted."
+    return Sent(requests, usages, [without])
+
+
+def of_calls(calls: list[Call]) -> Sent:
+    """What `recorded` wrote. A call that failed has sent its request, but nobody knows its usage."""
+    requests, usages, failed = [], [], 0
+    for request, call in zip(rebuilt(calls), calls, strict=True):
+        if "failure" in call.outcome:
+            failed += 1
+            continue
+        requests.append(request)
+        usages.append(usage_of(call.outcome["reply"]))
+    return Sent(requests, usages, [*notes(requests, usages, failed)])
+
+
+def rebuilt(calls: list[Call]) -> Iterator[Request]:
+    """The requests of a recording, each with a list of its own."""
+    request: Request = {}
+    for call in calls:
+        request = call.after(request)
+        yield {**request, "messages": [*request["messages"]]}
+
+
+def notes(requests: list[Request], usages: list[Usage | None], failed: int) -> Iterator[str]:
+    """What cannot be shown, in plain sentences."""
+    if failed:
+        one = failed == 1
+        yield f"{plural(failed, 'call')} that failed {'is' if one else 'are'} left out."
+    if streamed := sum(bool(request.get("stream")) for request in requests):
+        kept = "what a stream declared in its events is shown as far as the reply kept it"
+        yield f"{plural(streamed, 'request')} asked for a stream: {kept}."
+    unknown = sum(usage is None for usage in usages)
+    if 0 < unknown < len(usages):
+        yield f"{plural(unknown, 'reply', 'replies')} declared no usage: all figures are estimates."
+
+
+def usage_of(reply: Any) -> Usage | None:
+    """What the API declared of a request; None if it declared nothing of its input."""
+    usage = reply.get("usage") if isinstance(reply, Mapping) else None
+    return usage if isinstance(usage, Mapping) and any(parts(usage)) else None
+
+
+def parts(usage: Usage) -> tuple[int, int, int, int]:
+    """Read, written for five minutes, written for an hour, and fresh, of a usage."""
+    read_, written = count(usage, "cache_read_input_tokens"), count(usage, WRITTEN)
+    inside = usage.get("cache_creation")
+    hour = count(inside, "ephemeral_1h_input_tokens") if isinstance(inside, Mapping) else 0
+    return read_, max(0, written - hour), hour, count(usage, "input_tokens")
+
+
+WRITTEN = "cache_creation_input_tokens"
+
+
+def count(usage: Usage, name: str) -> int:
+    """One counter; what is absent or no number counts as nothing."""
+    value = usage.get(name)
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0
