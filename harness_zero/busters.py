@@ -262,4 +262,3 @@ def other_thinking(now: Any) -> dict[str, Any]:
     """Another setting than this one."""
     adaptive = isinstance(now, dict) and now.get("type") == "adaptive"
     return {"type": "disabled"} if adaptive else {"type": "adaptive"}
-

@@ -3,6 +3,7 @@
 from harness_zero.containment import notebook_shell
 from harness_zero.flight.fly import flight, fly
 from harness_zero.notebook.bench import detector_bench
+from harness_zero.notebook.cache_lens import cache_lens
 from harness_zero.notebook.case import case
 from harness_zero.notebook.check import check
 from harness_zero.notebook.course_map import course_map
@@ -22,6 +23,7 @@ from harness_zero.notebook.survival import survival
 from harness_zero.watch import record, watch
 
 __all__ = [
+    "cache_lens",
     "case",
     "chapter_read",
     "check",

@@ -101,7 +101,7 @@ def of_run(run: Any) -> Sent:
 
 
 def of_calls(calls: list[Call]) -> Sent:
-    """What `recorded` wrote. A call that failed has sent its request, but nobody knows its usage."""
+    """What `recorded` wrote. A call that failed declares nothing, and is left out."""
     requests, usages, failed = [], [], 0
     for request, call in zip(rebuilt(calls), calls, strict=True):
         if "failure" in call.outcome:
