@@ -128,8 +128,7 @@ def recover(
 
 def instead(stop: Policy, label: Label, limit: int, words: str) -> Policy:
     """Turn this end into words, `limit` times at most until a tool is called."""
-    if is_brake(stop):
-        raise WrongOrder("a brake cannot be wrapped: wrap the stop, let the brake stand beside it")
+    refuse_brake(stop)
 
     def policy(run: Run) -> Say | End | None:
         word = stop(run)
@@ -138,6 +137,12 @@ def instead(stop: Policy, label: Label, limit: int, words: str) -> Policy:
         return word
 
     return policy
+
+
+def refuse_brake(stop: Policy) -> None:
+    """Raise unless this is a stop, without a brake in it: what wraps it would outvote the brake."""
+    if is_brake(stop) or limits(stop):
+        raise WrongOrder("a brake cannot be wrapped: wrap the stop, let the brake stand beside it")
 
 
 def in_a_row(run: Run, label: Label) -> int:

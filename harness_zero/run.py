@@ -64,6 +64,7 @@ class Run:
         self.messages = messages
         self.replies: list[Reply] = []
         self.spoken: list[tuple[int, str]] = []  # a policy's words, and at how many messages
+        self.asides: list[tuple[int, str, Reply]] = []  # at how many messages, who asked, the reply
         self.limits: dict[str, float] = {}  # what the brakes of the last turn hold to
         self.clock = clock
         self.tokens = 0
@@ -74,7 +75,9 @@ class Run:
         """Rounds and time count from here."""
         self.label: Label | None = None
         self.why = ""
-        self.rounds = 0  # how often the model has spoken in this turn
+        self.rounds = 0  # how often a model was asked in this turn, beside the array too
+        self.earlier = len(self.replies)  # the replies of the turns before
+        self.idle_from = len(self.spoken)  # the words from here on followed the last call
         self.began = self.moved = self.clock()  # the turn; and the last step that came back
         self.last_word: Reply | None = None  # the reply that nobody has answered yet
         self.pending: list[Block] = []  # its calls that have not been begun, in order
@@ -107,16 +110,17 @@ class Run:
 
     def last(self, count: int) -> list[Reply]:
         """The last replies of this turn, `count` at most."""
-        return self.replies[len(self.replies) - min(count, self.rounds) :]
+        return self.replies[max(self.earlier, len(self.replies) - count) :]
 
     def backwards(self) -> Iterator[Reply]:
         """The replies of this turn, the newest first."""
-        return (self.replies[-n] for n in range(1, self.rounds + 1))
+        return (self.replies[n] for n in range(len(self.replies) - 1, self.earlier - 1, -1))
 
     def hear(self, reply: Reply) -> None:
         """Take in a reply. Only one that ended in order to call tools has them run."""
         message, self.moved = said(reply), self.clock()
         self.pending, self.results = tool_uses(message), []
+        self.replies.append(reply)
         self.count(reply)
         if message["content"]:  # an empty reply is never sent back
             self.messages.append(message)
@@ -128,12 +132,17 @@ class Run:
 
     def count(self, reply: Reply) -> None:
         """Add a reply to the totals."""
-        self.replies.append(reply)
         self.rounds += 1
         self.tokens += tokens(reply["usage"])
         cost = reply.get("cost_usd", 0.0)
         self.unpriced += cost is None
         self.cost_usd += cost or 0.0
+
+    def aside(self, reply: Reply, asked_by: str) -> None:
+        """Count a call of a model that leaves the array alone: a judge's, say."""
+        self.asides.append((len(self.messages), asked_by, reply))
+        self.moved = self.clock()
+        self.count(reply)
 
     def begin(self) -> Block:
         """Take the next pending call, and write down that its outcome is not known yet."""
@@ -141,6 +150,7 @@ class Run:
             raise Misused("run.begin() hands out the next call that waits, and none does")
         call = self.pending.pop(0)
         self.results.append(outcome_unknown(call))
+        self.idle_from = len(self.spoken)
         return call
 
     def answer(self, result: Block) -> None:

@@ -12,11 +12,12 @@ import harness_zero
 HOME = Path(harness_zero.__file__).parent
 MODULES = sorted(path for path in HOME.rglob("*.py") if "projects" not in path.parts)
 INNER = "faults labels messages ports run loop policy view tools toolbox workspace prefix keys"
+VIEWS = "compaction full news summary models.told_full"
 BESIDE = "rounds repetition watchdog"
 OTHERS = "runner process patience assembly desk promises watch stages"
 MODELS = "models.scripted models.recorded models.tape"
 FOLLOWING = "follow authored listing sightings snapshot"
-CORE = " ".join((INNER, BESIDE, OTHERS, MODELS, FOLLOWING)).split()
+CORE = " ".join((INNER, VIEWS, BESIDE, OTHERS, MODELS, FOLLOWING)).split()
 OUTER = ("flight", "simulator", "traces", "notebook", "grading", "terminal", "cli", "course")
 
 
@@ -67,7 +68,11 @@ def test_the_core_imports_nothing_that_stands_outside_of_it(path):
         ("rounds", {"messages", "run"}),
         ("repetition", {"labels", "messages", "policy", "ports", "rounds", "run"}),
         ("watchdog", {"labels", "repetition", "run"}),
-        ("view", {"ports", "run"}),
+        ("view", {"messages", "ports", "run"}),
+        ("compaction", {"brief", "full", "messages", "ports", "run", "summary"}),
+        ("full", {"labels", "messages", "policy", "ports", "run"}),
+        ("news", {"labels", "ports", "run"}),
+        ("summary", {"brief", "messages", "ports"}),
         ("loop", {"labels", "messages", "ports", "run"}),
         ("toolbox", {"brief", "messages", "ports"}),
         ("prefix", {"brief", "messages"}),
