@@ -35,7 +35,7 @@ The course writes this page anew at every check; change the pieces, not the page
 PAGES_LINE = re.compile(
     r"|from harness_zero\.mine import \w+(, \w+)?|from \.\w+ import \w+( as \w+)?  # yours"
     r"|\w+ = borrowed\(.*\)  # until lab \w+"
-    r"|run = beside\(run, repetition\)"
+    r"|run = beside\(run, repetition\)|run = marking\(run, marked\)"
 )
 
 
@@ -69,6 +69,19 @@ def beside(run: Callable[..., Any], repetition: Callable[..., Any]) -> Callable[
         return run(*given, more=[brake(repetition()), *more], **limits)
 
     return with_detector
+
+
+def marking(run: Callable[..., Any], marked: Callable[..., Any]) -> Callable[..., Any]:
+    """The harness with marks in what its `run` sends to the model."""
+
+    @wraps(run)
+    def with_marks(model: Callable[..., Any], *given: Any, **limits: Any) -> Any:
+        def speak(messages: list) -> Any:
+            return model(marked({"messages": messages})["messages"])
+
+        return run(speak, *given, **limits)
+
+    return with_marks
 
 
 def lab_of(exercise: Exercise) -> str:
@@ -137,9 +150,9 @@ def is_ours(page: str) -> bool:
 def page_of(mine: Mapping[str, Exercise | None], needs: Mapping[str, set[str]]) -> str:
     """The source of the package's page; a piece comes behind those that it needs."""
     lines = [page_line(name, mine) for name in in_order(needs)]
-    taken = "beside" if len(mine) == len(lines) else "beside, borrowed"
-    both = "run = beside(run, repetition)"
-    return f"{PAGE}\nfrom harness_zero.mine import {taken}\n\n" + "\n".join([*lines, "", both, ""])
+    taken = "beside, marking" if len(mine) == len(lines) else "beside, borrowed, marking"
+    lines += ["", "run = beside(run, repetition)", "run = marking(run, marked)", ""]
+    return f"{PAGE}\nfrom harness_zero.mine import {taken}\n\n" + "\n".join(lines)
 
 
 def page_line(name: str, mine: Mapping[str, Exercise | None]) -> str:

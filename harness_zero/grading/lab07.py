@@ -12,7 +12,6 @@ from harness_zero.grading.diagnosis import Case
 from harness_zero.grading.exercise import Exercise, Lab, Piece
 from harness_zero.grading.lab07_requests import (
     FACTS,
-    HOUSE,
     MARK,
     TOOLS,
     asked,
@@ -137,7 +136,7 @@ def a_mark_is_no_change(answer: FirstChange) -> None:
 # a diagnosis: where the prefix broke
 
 
-@dataclass
+@dataclass(frozen=True)
 class Sent(Recording):
     """A run as it was sent: every request, and at which second."""
 
@@ -219,8 +218,7 @@ def bill(run: Sent) -> list[str]:
     for at, (second, request) in enumerate(zip(run.seconds, run.requests, strict=True)):
         now[0] = second
         counted = cache.serve(request, FACTS)
-        wrote = counted.written_5m + counted.written_1h
-        rows.append(f"{at:>7}{second:>8.0f} s{counted.total:>8,}{counted.read:>8,}{wrote:>9,}")
+        rows.append(f"{at:>7}{second:>8.0f} s{counted.total:>8,}{counted.read:>8,}{counted.written:>9,}")
     return ["", "request      at   tokens    read  written", *rows]
 
 
@@ -350,8 +348,7 @@ def expect_all_read(answer: Marked, requests: list[Request], what: str) -> None:
 
 def told(counted: Counted) -> str:
     """What a cache made of a request, in words."""
-    wrote = counted.written_5m + counted.written_1h
-    return f"{counted.read:,} read, {wrote:,} written, {counted.fresh:,} neither"
+    return f"{counted.read:,} read, {counted.written:,} written, {counted.fresh:,} neither"
 
 
 def another_run_reads_the_head(answer: Marked) -> None:
@@ -364,18 +361,6 @@ def another_run_reads_the_head(answer: Marked) -> None:
     if not found.read:
         why = "a mark at the end of the system prompt writes the head by itself, for every run"
         raise Broken("a second run to read the tools and the system prompt", told(found), why)
-
-
-def another_system_prompt_reads_the_tools(answer: Marked) -> None:
-    """They come first, and need not be lost with it."""
-    (first,), (second,) = growing(1), growing(1)
-    for request in (first, second):
-        request["tools"] = [tool(f"tool_{n}_" + "x" * 40, "path") for n in range(60)]
-    second["system"] = "Something else altogether. " + HOUSE * 20
-    _, found = served([sent_as(answer, first), sent_as(answer, second)])
-    if not found.read:
-        why = "a mark at the last tool writes the tools by themselves"
-        raise Broken("a run with another system prompt to read the tools", told(found), why)
 
 
 def there_are_at_most_four_marks_and_the_old_ones_are_gone(answer: Marked) -> None:
@@ -643,7 +628,6 @@ MARKED = Exercise(
         every_round_reads_what_the_one_before_sent,
         however_much_a_round_adds_the_next_one_finds_it,
         another_run_reads_the_head,
-        another_system_prompt_reads_the_tools,
         there_are_at_most_four_marks_and_the_old_ones_are_gone,
         what_cannot_be_marked_is_passed_over,
     ),

@@ -1,16 +1,14 @@
 """Requests to try an answer of lab 07 on: a run that grows, and what a cache makes of it."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from copy import deepcopy
-from dataclasses import dataclass, field
 from typing import Any
 
-from harness_zero.messages import Block, Message, said, reply, text, tool_result, tool_use, user
+from harness_zero.messages import Block, Message, text, tool_result, tool_use, user
 from harness_zero.models.claude import DEFAULT_MODEL
 from harness_zero.ports import Request
 from harness_zero.simulator.cache import Cache, Counted
 from harness_zero.simulator.catalogue import MODELS
-from harness_zero.watch import Recording
 
 FACTS = MODELS[DEFAULT_MODEL]
 MARK = "cache_control"
