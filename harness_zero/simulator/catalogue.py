@@ -22,6 +22,7 @@ class Facts:
     thinks: tuple[str, ...] = ("adaptive", "disabled")  # what thinking may be set to
     binds: bool = False  # are thinking blocks tied to what stands before them?
     deprecated: bool = False
+    minimum: int | None = None  # tokens of the shortest prefix that is cached
 
     @property
     def line(self) -> str:
@@ -32,17 +33,30 @@ class Facts:
 ALWAYS = ("adaptive",)  # thinking cannot be switched off
 BOTH = ("enabled", "adaptive", "disabled")
 
-OLD = Facts("", window=200_000, characters=3.4, prefill=True, thinks=("enabled", "disabled"))
-TURN = Facts("", characters=3.4, thinks=BOTH)  # 4.6: no prefill, both ways to think
-NEW = Facts("")
-MYTHOS = Facts("", forced=None, system_inside=True)
+OLD = Facts(
+    "",
+    window=200_000,
+    characters=3.4,
+    prefill=True,
+    thinks=("enabled", "disabled"),
+    minimum=4_096,
+)
+TURN = Facts("", characters=3.4, thinks=BOTH, minimum=4_096)  # 4.6: no prefill, both ways to think
+NEW = Facts("", minimum=512)
+MYTHOS = Facts("", forced=None, system_inside=True, minimum=512)
 FABLE = replace(MYTHOS, thinks=ALWAYS)
 
 MODELS = {
     facts.name: facts
     for facts in (
-        replace(FABLE, name="claude-fable-5-2", released="2026-11-09", system_inside=None),
-        replace(MYTHOS, name="claude-mythos-5-2", system_inside=None),
+        replace(
+            FABLE,
+            name="claude-fable-5-2",
+            released="2026-11-09",
+            system_inside=None,
+            minimum=None,
+        ),
+        replace(MYTHOS, name="claude-mythos-5-2", system_inside=None, minimum=None),
         replace(
             NEW, name="claude-haiku-5-5", released="2026-10-07", forced=None, system_inside=None
         ),
@@ -66,22 +80,35 @@ MODELS = {
             system_inside=True,
         ),
         replace(MYTHOS, name="claude-mythos-5-1", forced=False),
-        replace(NEW, name="claude-sonnet-5"),
+        replace(NEW, name="claude-sonnet-5", minimum=1_024),
         replace(FABLE, name="claude-fable-5", forced=True),
         replace(MYTHOS, name="claude-mythos-5", forced=True),
         replace(NEW, name="claude-opus-5", longest=128_000, system_inside=True),
-        replace(NEW, name="claude-opus-4-8", system_inside=True),
-        replace(NEW, name="claude-opus-4-7"),
+        replace(NEW, name="claude-opus-4-8", system_inside=True, minimum=1_024),
+        replace(NEW, name="claude-opus-4-7", minimum=2_048),
         replace(
-            NEW, name="claude-mythos-preview", forced=False, system_inside=True, deprecated=True
+            NEW,
+            name="claude-mythos-preview",
+            forced=False,
+            system_inside=True,
+            deprecated=True,
+            minimum=2_048,
         ),
         replace(TURN, name="claude-opus-4-6"),
-        replace(TURN, name="claude-sonnet-4-6"),
+        replace(TURN, name="claude-sonnet-4-6", minimum=1_024),
         replace(OLD, name="claude-haiku-4-5", released="2025-10-01"),
         replace(OLD, name="claude-haiku-4-5-20251001", released="2025-10-01"),
         replace(OLD, name="claude-opus-4-5", released="2025-11-01", deprecated=True),
         replace(OLD, name="claude-opus-4-5-20251101", released="2025-11-01", deprecated=True),
-        replace(OLD, name="claude-sonnet-4-5", released="2025-09-29", deprecated=True),
-        replace(OLD, name="claude-sonnet-4-5-20250929", released="2025-09-29", deprecated=True),
+        replace(
+            OLD, name="claude-sonnet-4-5", released="2025-09-29", deprecated=True, minimum=1_024
+        ),
+        replace(
+            OLD,
+            name="claude-sonnet-4-5-20250929",
+            released="2025-09-29",
+            deprecated=True,
+            minimum=1_024,
+        ),
     )
 }

@@ -1,0 +1,66 @@
+"""The messages of an array as they came, and which of another array's are the same, at C speed.
+
+A conversation sends what it sent before again and again. So what is old is compared without
+a line of Python for each message: as the same object that still holds what it held, else by
+its bytes.
+"""
+
+import marshal
+from collections.abc import Iterable, Iterator
+from copy import deepcopy
+from dataclasses import dataclass, field
+from itertools import compress, count, repeat
+from operator import contains, is_not, ne, or_
+from typing import Any
+
+from harness_zero.prefix import MARK, frozen
+
+WORD = MARK.encode()
+
+
+@dataclass
+class Seen:
+    """Messages that were sent, in their order."""
+
+    objects: list[Any] = field(default_factory=list)
+    copies: list[Any] = field(default_factory=list)  # an object may be changed after it was sent
+    lines: list[bytes] = field(default_factory=list)  # what each is, the order of keys included
+    marked: set[int] = field(default_factory=set)  # the places of those that may bear marks
+
+    def add(self, message: Any) -> None:
+        """One message more."""
+        self.put(len(self.lines), message)
+
+    def put(self, at: int, message: Any) -> None:
+        """What stands in this place now."""
+        self.objects[at : at + 1] = [message]
+        self.copies[at : at + 1] = [deepcopy(message)]
+        self.lines[at : at + 1] = [frozen(message)]
+        (self.marked.add if WORD in self.lines[at] else self.marked.discard)(at)
+
+    def others(self, messages: list[Any]) -> Iterator[int]:
+        """The places, as far as both go, in which another message stands."""
+        moved, changed = map(is_not, messages, self.objects), map(ne, messages, self.copies)
+        suspects = [*compress(count(), map(or_, moved, changed))]
+        now = all_frozen(map(messages.__getitem__, suspects))
+        then = map(self.lines.__getitem__, suspects)
+        return compress(suspects, map(ne, now, then))
+
+    def fork(self, count: int) -> "Seen":
+        """The first of them, apart."""
+        marked = {at for at in self.marked if at < count}
+        return Seen(self.objects[:count], self.copies[:count], self.lines[:count], marked)
+
+
+def bearing(messages: list[Any]) -> Iterator[int]:
+    """The messages in whose bytes the word cache_control stands, as a mark or as a word."""
+    return compress(count(), map(contains, all_frozen(messages), repeat(WORD)))
+
+
+def all_frozen(messages: Iterable[Any]) -> list[bytes]:
+    """Each message as bytes that two share only if they render alike."""
+    messages = [*messages]
+    try:
+        return [*map(marshal.dumps, messages, repeat(2))]
+    except ValueError:  # an object that marshal does not know
+        return [*map(frozen, messages)]
