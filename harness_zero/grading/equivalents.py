@@ -31,6 +31,8 @@ ONE_OF_ALIKE = "Of two keys or more that are alike, one is enough to be counted.
 PATIENCE = "How patient it is, is free within the rounds that the promises name."
 WHY_STUCK = "Why it is stuck is told in words of one's own, and the label says that it is."
 
+MARKS_APART = "Where one mark is set does not depend on the others."
+
 EQUIVALENTS: dict[str, dict[str, str]] = {
     "report": {
         'return tool_result(call["id"], f"{type(error).__name__}: {error}", '
@@ -146,6 +148,29 @@ EQUIVALENTS: dict[str, dict[str, str]] = {
         'return End("stuck", f"«{count} → » times the same") if count >= stop else None': WHY_STUCK,
         'return End("stuck", f"{count} times the same") if count «>= → >» stop else None': PATIENCE,
     },
+    "first_change": {
+        "«return None → pass»": "A function that has come to its end gives back None.",
+    },
+    "marked": {
+        'before = messages[: spoken[-1]] if spoken else [] ⇄ mark_last(found.get("system") or '
+        'found.get("tools") or [])': MARKS_APART,
+        'mark_last(found.get("system") or found.get("tools") or []) ⇄ mark_last([block for message '
+        'in before for block in message["content"]])': MARKS_APART,
+        'mark_last([block for message in before for block in message["content"]]) ⇄ mark_last([block '
+        'for message in messages for block in message["content"]])': MARKS_APART,
+    },
+    "with_news": {
+        "if not news: ⇄ *before, last = messages": "To take the list apart changes nothing in it.",
+        'if not tool_results(last): ⇄ *others, result = last["content"]': (
+            "Without results what was taken apart is not used."
+        ),
+    },
+    "compact": {
+        "cut = max(«1, len(messages) - keep → len(messages) - keep, 1»)": (
+            "The larger of two is the same either way."
+        ),
+    },
+    "broken_prefix": {'return "«c → C»", 6': CAPITAL},
     "two_halves": {
         "run = Run(prompt, clock) ⇄ policy = first_of(structural_stop, "
         "brakes(max_rounds, cap_usd, seconds), *more)": (

@@ -11,10 +11,10 @@ from harness_zero.desk import Broken, instead, list_fault
 from harness_zero.grading.diagnosis import Case
 from harness_zero.grading.exercise import Exercise, Lab, Piece
 from harness_zero.grading.lab07_requests import (
-    FACTS,
     MARK,
     TOOLS,
     asked,
+    bill,
     growing,
     many,
     marks,
@@ -30,12 +30,11 @@ from harness_zero.messages import (
     text,
     tool_result,
     tool_results,
-    tool_use,
     user,
 )
 from harness_zero.ports import Request
 from harness_zero.prefix import first_difference, is_request, lines, rendering
-from harness_zero.simulator.cache import Cache, Counted
+from harness_zero.simulator.cache import Counted
 from harness_zero.watch import Recording
 
 FirstChange = Callable[[Request, Request], str | None]
@@ -210,18 +209,6 @@ def broken_prefix() -> Sent:
     return Sent(requests[-1]["messages"], [], None, requests=(*requests,), seconds=seconds)
 
 
-def bill(run: Sent) -> list[str]:
-    """What each request read from the cache and wrote to it, as a table."""
-    now = [0.0]
-    cache = Cache(clock=lambda: now[0])
-    rows = []
-    for at, (second, request) in enumerate(zip(run.seconds, run.requests, strict=True)):
-        now[0] = second
-        counted = cache.serve(request, FACTS)
-        rows.append(f"{at:>7}{second:>8.0f} s{counted.total:>8,}{counted.read:>8,}{counted.written:>9,}")
-    return ["", "request      at   tokens    read  written", *rows]
-
-
 BROKEN_PREFIX_CASE = Case(
     broken_prefix,
     {
@@ -237,7 +224,7 @@ BROKEN_PREFIX_CASE = Case(
     },
     noun="request",
     counted=lambda run: run.requests,
-    bill=bill,
+    bill=lambda run: bill(run.requests, run.seconds),
 )
 
 
@@ -352,15 +339,17 @@ def told(counted: Counted) -> str:
 
 
 def another_run_reads_the_head(answer: Marked) -> None:
-    """The tools and the system prompt are the same for the next user."""
-    now = [0.0]
-    cache = Cache(clock=lambda: now[0])
-    (first,), (second,) = growing(1), growing(1)
-    second["messages"] = [user("Something else altogether.")]
-    _, found = served([sent_as(answer, first), sent_as(answer, second)], cache)
-    if not found.read:
-        why = "a mark at the end of the system prompt writes the head by itself, for every run"
-        raise Broken("a second run to read the tools and the system prompt", told(found), why)
+    """The tools and the system prompt are the same for the next user; some have tools alone."""
+    (whole,) = growing(1)
+    tools = [tool(f"tool_{n}_" + "x" * 40, "path") for n in range(60)]
+    alone = {"tools": tools, "messages": whole["messages"]}
+    for first, where in ((whole, ""), (alone, ", where there is no system prompt")):
+        second = {**first, "messages": [user("Something else altogether.")]}
+        _, found = served([sent_as(answer, first), sent_as(answer, second)])
+        if not found.read:
+            why = "a mark at the end of the system prompt, or else of the tools, writes the head"
+            why += " by itself, for every run"
+            raise Broken(f"a second run to read the head{where}", told(found), why)
 
 
 def there_are_at_most_four_marks_and_the_old_ones_are_gone(answer: Marked) -> None:

@@ -1,9 +1,10 @@
 """Requests to try an answer of lab 07 on: a run that grows, and what a cache makes of it."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import deepcopy
 from typing import Any
 
+from harness_zero.faults import hole
 from harness_zero.messages import Block, Message, text, tool_result, tool_use, user
 from harness_zero.models.claude import DEFAULT_MODEL
 from harness_zero.ports import Request
@@ -49,15 +50,31 @@ def many(number: int) -> list[Message]:
     return [calls, user(*[tool_result(id, f"a line of {id}; " * 9) for id in ids])]
 
 
-def served(requests: Iterable[Request], cache: Cache | None = None) -> list[Counted]:
-    """What a cache reads and writes for these requests, at one a second."""
-    now = [0.0]
-    cache = cache or Cache(clock=lambda: now[0])
-    counted = []
-    for request in requests:
-        now[0] += 1
-        counted.append(cache.serve(request, FACTS))
-    return counted
+def served(requests: Iterable[Request], seconds: Sequence[float] = ()) -> list[Counted]:
+    """What one cache reads and writes for these requests, sent at these seconds or one a second."""
+    cache = Cache()
+    return [
+        cache.serve(request, FACTS, at=seconds[at] if seconds else float(at))
+        for at, request in enumerate(requests)
+    ]
+
+
+def bill(requests: Iterable[Request], seconds: Sequence[float] = ()) -> list[str]:
+    """What each request read from the cache and wrote to it, as a table."""
+    rows = [
+        f"{at:>7}{seconds[at] if seconds else at:>8.0f} s"
+        f"{counted.total:>8,}{counted.read:>8,}{counted.written:>9,}"
+        for at, counted in enumerate(served(requests, seconds))
+    ]
+    return ["", "request        at  tokens    read  written", *rows]
+
+
+def bill_of(mark: Callable[[Request], Request], rounds: int = 8) -> None:
+    """Print what a run costs whose requests are marked like this."""
+    try:
+        print(*bill(map(mark, growing(rounds))), sep="\n")
+    except NotImplementedError as error:
+        print(f"not done yet: there is a hole in {hole(error)}.")
 
 
 def marks(request: Request) -> list[Block]:

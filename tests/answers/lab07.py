@@ -130,12 +130,12 @@ def bare(request):
     return found
 
 
-def marking(*ends, mark=None, clean=bare, passes=("thinking",), head="system"):
+def marking(*ends, mark=None, clean=bare, passes=("thinking",), heads=("system", "tools")):
     """Marks at the last blocks of these messages, counted as in a list, and at the head."""
 
     def marked(request):
         found = clean(request)
-        if head and found.get(head):
+        for head in [name for name in heads if found.get(name)][:1]:
             found[head][-1].update(deepcopy(MARK))
         for end in ends:
             for message in reversed(found["messages"][: len(found["messages"]) + 1 + end]):
@@ -292,7 +292,9 @@ def compact(messages, summary, keep):
 
 def compact_from_the_end(messages, summary, keep):
     kept = [*messages[1:]]
-    while len(kept) > keep and not (len(kept) == keep + 1 and tool_results(kept[1:2][0] if kept[1:2] else user())):
+    while len(kept) > keep and not (
+        len(kept) == keep + 1 and tool_results(kept[1:2][0] if kept[1:2] else user())
+    ):
         kept = kept[1:]
     if len(kept) == len(messages) - 1:
         return messages
@@ -318,7 +320,7 @@ def cutting(cut=None, first=None, short=True, back=1):
             at -= back
         if short and at <= 1:
             return messages
-        top = (first or (lambda prompt, summary: [user(*blocks(prompt), summary)]))
+        top = first or (lambda prompt, summary: [user(*blocks(prompt), summary)])
         return [*top(messages[0], summary), *messages[at:]]
 
     return compact
@@ -352,7 +354,6 @@ RIGHT = {
         "by hand": marked_by_hand,
         "three": marking(-1, -3),
         "an hour": lambda request: view.marked(request, ttl="1h"),
-        "head at the tools": marking(-1, -3, head="tools"),
     },
     "with_news": {
         "with_words": with_news,
@@ -375,11 +376,11 @@ WRONG = {
             changes(of=in_the_order_of_the_dict),
             "'tool 1 (edit)' for another tool",
         ),
-        "sorted": (changes(of=sorted_tools), "tools in another order"),
+        "sorted": (changes(of=sorted_tools), "'tool 0 (edit)'"),
         "what is missing": (changes(missing=False), "a request without its last round"),
         "the other's name": (
             changes(name=lambda one, other: other),
-            "a round taken out of the middle",
+            "'tool 1 (write)'",
         ),
         "a number": (lambda before, after: 0, "None for a request and the next one"),
         "the section": (
@@ -407,8 +408,13 @@ WRONG = {
         "shallow": (marked_shallow, "the request that it is given to stay"),
         "no marks": (lambda request: request, "a mark at the last block"),
         "the last alone": (marking(-1), "a mark at the last block of message 4"),
-        "the first message": (marking(-1, -3, clean=lambda r: {**bare(r), "messages": bare(r)["messages"][:1]}), "the same request but for its marks"),
-        "no head": (marking(-1, -3, head=None), "a second run to read the tools"),
+        "the first message": (
+            marking(-1, -3, clean=lambda r: {**bare(r), "messages": bare(r)["messages"][:1]}),
+            "the same request but for its marks",
+        ),
+        "the tools alone": (marking(-1, -3, heads=("tools",)), "a second run to read the head"),
+        "no tools": (marking(-1, -3, heads=("system",)), "where there is no system prompt"),
+        "no head": (marking(-1, -3, heads=()), "a second run to read the head"),
         "the model's words": (marking(-1, -2), "a mark at the last block of message 4"),
         "true": (marking(-1, -3, mark={"cache_control": True}), "{'type': 'ephemeral'}"),
         "on thoughts": (marking(-1, -3, passes=()), "a mark on a thought"),
@@ -448,7 +454,11 @@ WRONG = {
             "the summary as a block",
         ),
         "anywhere": (cutting(back=0), "a result without its call is refused"),
-        "two back": (cutting(back=2), "nothing more is needed"),
+        "two back": (cutting(back=2), "with keep=1"),
+        "a whole round more": (
+            cutting(cut=lambda messages, keep: max(1, len(messages) - keep - 2 * (keep % 2))),
+            "nothing more is needed",
+        ),
         "always one back": (
             cutting(cut=lambda messages, keep: max(1, len(messages) - keep - 1), back=0),
             "the prompt and the last 2",
