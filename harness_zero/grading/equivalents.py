@@ -30,7 +30,6 @@ ANY_KEY = "A key is only compared, so the order and the spelling of what is in i
 ONE_OF_ALIKE = "Of two keys or more that are alike, one is enough to be counted."
 PATIENCE = "How patient it is, is free within the rounds that the promises name."
 WHY_STUCK = "Why it is stuck is told in words of one's own, and the label says that it is."
-
 MARKS_APART = "Where one mark is set does not depend on the others."
 
 EQUIVALENTS: dict[str, dict[str, str]] = {
@@ -156,8 +155,8 @@ EQUIVALENTS: dict[str, dict[str, str]] = {
         'found.get("tools") or [])': MARKS_APART,
         'mark_last(found.get("system") or found.get("tools") or []) ⇄ mark_last([block for message '
         'in before for block in message["content"]])': MARKS_APART,
-        'mark_last([block for message in before for block in message["content"]]) ⇄ mark_last([block '
-        'for message in messages for block in message["content"]])': MARKS_APART,
+        'mark_last([block for message in before for block in message["content"]]) ⇄ '
+        'mark_last([block for message in messages for block in message["content"]])': MARKS_APART,
     },
     "with_news": {
         "if not news: ⇄ *before, last = messages": "To take the list apart changes nothing in it.",

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from harness_zero import view
@@ -145,8 +146,8 @@ class Sent(Recording):
 
 def first_broken(run: Sent, breaks: Callable[[Request, Request], bool]) -> int | None:
     """The first request that breaks something with the one before it."""
-    pairs = zip(run.requests, run.requests[1:], strict=False)
-    return next((at for at, (one, other) in enumerate(pairs, 1) if breaks(one, other)), None)
+    pairs = enumerate(pairwise(run.requests), 1)
+    return next((at for at, (one, other) in pairs if breaks(one, other)), None)
 
 
 def part_changed(one: Request, other: Request, part: str) -> bool:
@@ -184,8 +185,8 @@ def every_request_is_marked_at_its_last_block(run: Sent) -> int | None:
 
 def no_request_comes_more_than_five_minutes_after_the_one_before(run: Sent) -> int | None:
     """So long an entry is kept; a hit begins its time anew."""
-    pairs = zip(run.seconds, run.seconds[1:], strict=False)
-    return next((at for at, (one, other) in enumerate(pairs, 1) if other - one > 300), None)
+    pairs = enumerate(pairwise(run.seconds), 1)
+    return next((at for at, (one, other) in pairs if other - one > 300), None)
 
 
 PAUSES = (4, 6, 5, 7, 280, 4, 9, 5, 6, 8)
@@ -326,7 +327,7 @@ def however_much_a_round_adds_the_next_one_finds_it(answer: Marked) -> None:
 def expect_all_read(answer: Marked, requests: list[Request], what: str) -> None:
     """Each request reads all tokens of the one before."""
     found = served(sent_as(answer, request) for request in requests)
-    for at, (one, other) in enumerate(zip(found, found[1:], strict=False), 1):
+    for at, (one, other) in enumerate(pairwise(found), 1):
         if other.read != one.total:
             expected = f"request {at} of {what} to read the {one.total:,} tokens of the one before"
             why = "what is not read is written anew, or paid in full"

@@ -83,7 +83,7 @@ def marks(request: Request) -> list[Block]:
 
 
 def within(value: Any) -> Iterator[dict[str, Any]]:
-    """Every dict in a value that may bear a mark; what a tool is given or says of itself may not."""
+    """Every dict in a value that may bear a mark; a tool's schema or input may not."""
     if isinstance(value, list | tuple):
         for each in value:
             yield from within(each)

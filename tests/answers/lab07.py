@@ -53,8 +53,7 @@ def changes(of=lines, missing=True, name=lambda one, other: one):
 
 def in_the_order_of_the_dict(request):
     for name, content in request.items():
-        for each in lines({"messages": [], name: content}):
-            yield each
+        yield from lines({"messages": [], name: content})
 
 
 def with_the_marks(request):
