@@ -92,9 +92,7 @@ def connect(offline: Any) -> Any:
 
 def as_reply(answer: dict[str, Any], model: str) -> Reply:
     """The API's answer in our shape: plain dicts, and what it cost."""
-    given = answer.get("usage")
-    counts = given.items() if isinstance(given, dict) else ()
-    usage = {name: n for name, n in counts if isinstance(n, int) and n >= 0}
+    usage = counters(answer.get("usage"))
     known = {"input_tokens", "output_tokens"} <= usage.keys()
     return {
         "content": answer.get("content") or [],
@@ -102,6 +100,14 @@ def as_reply(answer: dict[str, Any], model: str) -> Reply:
         "usage": usage,
         "cost_usd": cost_usd(usage, model) if known else None,
     }
+
+
+def counters(given: Any) -> dict[str, Any]:
+    """The counts of tokens that a server gives, and how long what was written is to live."""
+    if not isinstance(given, dict):
+        return {}
+    inner = {"cache_creation": counts} if (counts := counters(given.get("cache_creation"))) else {}
+    return {name: n for name, n in given.items() if isinstance(n, int) and n >= 0} | inner
 
 
 def masked(words: str) -> str:

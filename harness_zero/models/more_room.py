@@ -4,6 +4,8 @@ It wraps a model and keeps its signature, so neither the loop nor the policy kno
 the run holds one reply, whole, and the model never reads its own half sentence.
 """
 
+from typing import Any
+
 from harness_zero.loop import ModelFailed
 from harness_zero.messages import Reply
 from harness_zero.ports import Model, Request
@@ -43,8 +45,17 @@ def again(model: Model, request: Request, cut: Reply) -> Reply:
 
 def with_costs(reply: Reply, earlier: Reply) -> Reply:
     """A reply with what an earlier one used and cost added to its own."""
-    usage = {**earlier["usage"]}
-    for name, count in reply["usage"].items():
-        usage[name] = (usage.get(name) or 0) + (count or 0)
+    usage = together(earlier["usage"], reply["usage"])
     costs = earlier.get("cost_usd", 0.0), reply.get("cost_usd", 0.0)
     return {**reply, "usage": usage, "cost_usd": None if None in costs else sum(costs)}
+
+
+def together(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    """Two usages as one, counter by counter, those inside a counter as well."""
+    usage = {**one}
+    for name, count in other.items():
+        if isinstance(count, dict):
+            usage[name] = together(usage.get(name) or {}, count)
+        else:
+            usage[name] = (usage.get(name) or 0) + (count or 0)
+    return usage

@@ -4,20 +4,22 @@ It obeys the rules that docs/messages_api.md lists. What it says of tokens is an
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import dropwhile
 from threading import RLock
+from time import monotonic
 from typing import Any
 from urllib.parse import parse_qs
 
 from harness_zero.brief import brief, cut
 from harness_zero.faults import SetupFault
 from harness_zero.messages import Reply
+from harness_zero.simulator.cache import Cache, Counted, Missed, missing
 from harness_zero.simulator.catalogue import MODELS, Facts
 from harness_zero.simulator.exchange import Answer, Body, Source
 from harness_zero.simulator.judge import Judge, characters
-from harness_zero.simulator.rule import Asked, Refusal, Rule, Served, kind_of
+from harness_zero.simulator.rule import Asked, Refusal, Rule, Served, keep, kind_of
 from harness_zero.simulator.rules import RULES
 from harness_zero.simulator.signature import is_thought, signed
 from harness_zero.simulator.speech import held, tokens, weight
@@ -27,6 +29,7 @@ LARGEST = 32 * 1024 * 1024  # bytes of a request to /v1/messages
 LONGEST = 600  # characters of a message or of a line in the log
 LOST = {"before": "before anything was done", "after": "after the reply was made"}
 STATES = ["active", "deprecated", "retired"]
+WARMED = {"content": [], "stop_reason": "max_tokens"}  # what is said where nothing may be said
 NOT_AGAIN = {"x-should-retry": "false"}
 DEEP = Refusal(
     "The request body is not valid JSON: nested too deeply",
@@ -73,11 +76,20 @@ class Refused(Exception):
 class Api:
     """An offline Messages API. `source` answers what breaks no rule; `log` tells what happened.
 
-    Requests are answered one after the other, from however many threads they come.
+    Requests are answered one after the other, from however many threads they come. What is
+    written to the cache grows old by `clock`.
     """
 
-    def __init__(self, source: Source, rules: Sequence[Rule] = RULES, version: str = "") -> None:
+    def __init__(
+        self,
+        source: Source,
+        rules: Sequence[Rule] = RULES,
+        version: str = "",
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
         self.source, self.version = source, version
+        self.clock, self.cache = clock, Cache(clock)
+        self.counted: dict[str, Counted] = {}  # by owner and message, for diagnostics
         self.judge, self.served = Judge(rules), Served()
         self.strict = bool(rules)
         self.log: list[Logged] = []
@@ -124,7 +136,7 @@ class Api:
         path = call.path.rstrip("/")
         if path == "/v1/messages":
             demand("POST", call)
-            return self.speak(self.asked(call, version), number)
+            return self.speak(self.asked(call, version), number, headers)
         if path == "/v1/messages/count_tokens":
             demand("POST", call)
             return self.count(self.asked(call, version, counting=True))
@@ -152,11 +164,12 @@ class Api:
             raise Refused(Refusal("stream: not supported here", mend))
         return asked
 
-    def speak(self, asked: Asked, number: int) -> Answer:
+    def speak(self, asked: Asked, number: int, headers: Mapping[str, str]) -> Answer:
         """What the model says to a request that broke no rule."""
-        read = self.read(asked)
+        began, read = self.clock(), self.read(asked)
         chain = self.judge.chain(asked)
-        given = self.source(asked.body)
+        warms = self.strict and asked.body["max_tokens"] == 0  # the cache is filled, no more
+        given = dict(WARMED) if warms else self.source(asked.body)
         answer = given if isinstance(given, Answer) else Answer(given)
         if answer.lost == "before":
             return answer
@@ -165,10 +178,27 @@ class Api:
             return replace(answer, body=told)
         if isinstance(given, Answer) and not is_reply(answer.body):
             return answer  # a recording is given back as it stands
-        reply = self.said(answer, asked, chain)
-        written = tokens(sum(map(weight, reply["content"])), asked.model)
+        said = self.said(answer, asked, chain)
+        written = tokens(sum(map(weight, said["content"])), asked.model)
         model = asked.body.get("model", "")
-        return replace(answer, body=message(reply, model, number, read, written))
+        whole = message(said, model, number, read, written)
+        if self.strict:
+            whole |= self.cached(asked, owner(headers, asked.body), began, whole)
+        return replace(answer, body=whole)
+
+    def cached(self, asked: Asked, owner: str, began: float, whole: Body) -> Body:
+        """The counters of a message by what the cache did, and its diagnostics if asked for."""
+        counted = self.cache.serve(asked.body, asked.model, owner, began)
+        keep(self.counted, f"{owner} {whole['id']}", counted)
+        usage = {"usage": {**whole["usage"], **counted.usage()}}
+        asks = asked.body.get("diagnostics")
+        if asks is None:
+            return usage
+        before = asks.get("previous_message_id")
+        known = self.counted.get(f"{owner} {before}")
+        found = missing(known, counted) if known else Missed("previous_message_not_found")
+        told = {"cache_miss_reason": found.reason()} if before and found else None
+        return {**usage, "diagnostics": told}
 
     def said(self, answer: Answer, asked: Asked, chain: str) -> Reply:
         """The reply as it goes out: whole JSON, held to the request, its thoughts signed."""
@@ -223,6 +253,12 @@ def authenticate(headers: Mapping[str, str]) -> None:
     if not (headers.get("x-api-key") or (scheme.lower() == "bearer" and bearer.strip())):
         mend = "The request has no key, neither Authorization: Bearer nor x-api-key."
         raise Refused(Refusal("x-api-key header is required", mend, 401))
+
+
+def owner(headers: Mapping[str, str], body: Body) -> str:
+    """Whose cache a request uses: that of its key and of the workspace that it names."""
+    key = headers.get("x-api-key") or headers["authorization"].partition(" ")[2].strip()
+    return f"{key} {body.get('workspace_id') or ''}"
 
 
 def versioned(headers: Mapping[str, str]) -> str:

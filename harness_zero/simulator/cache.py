@@ -9,7 +9,7 @@ Sources: Claude documentation, prompt caching, 2026-08-21 to 2026-10; anthropic 
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import Any
 
@@ -142,9 +142,9 @@ class Cache:
         written = max(longer, *(ends[line] for line in worth)) if worth else longer
         whole = self.size(prefix, prefix.count - 1, facts)
         counts = whole - written, read, written - longer, longer - read
-        last = self.last.get(key)
-        missed = missing(last, prefix, read) if last else None
-        self.last[key] = Counted(*counts, missed, prefix)
+        counted, last = Counted(*counts, prefix=prefix), self.last.get(key)
+        missed = missing(last, counted) if last else None
+        self.last[key] = replace(counted, missed=missed)
         return self.last[key]
 
     def prefix(self, request: Body, facts: Facts, key: str) -> Prefix:
@@ -255,13 +255,12 @@ def as_settings(values: dict[str, Any]) -> Settings:
     return tuple((name, json.dumps(value, sort_keys=True)) for name, value in values.items())
 
 
-def missing(before: Counted, now: Prefix, read: int) -> Missed | None:
+def missing(before: Counted, now: Counted) -> Missed | None:
     """What keeps a request from being read as far as an earlier one was; None if it goes on."""
-    then = before.prefix
-    change = then and changed(then, now)
+    change = before.prefix and now.prefix and changed(before.prefix, now.prefix)
     if not change:
         return None
-    return Missed(*change, max(0, before.read + before.written - read))
+    return Missed(*change, max(0, before.read + before.written - now.read))
 
 
 def changed(then: Prefix, now: Prefix) -> tuple[str, str] | None:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from harness_zero.prefix import SECTIONS, listed, named, part_named, parts, rendered
 from harness_zero.simulator.exchange import Body
-from harness_zero.simulator.judge import characters
+from harness_zero.simulator.judge import bare, characters
 from harness_zero.simulator.seen import Seen
 from harness_zero.simulator.signature import plain, unmarked
 
@@ -108,8 +108,7 @@ class Chain:
         """What a field of the request adds to the size beside its blocks."""
         if self.declared:
             return 0
-        bare = [plain(block) for block in given] if isinstance(given, list) else given
-        return characters(bare) - sum(map(self.weigh, content))
+        return characters(bare(given)) - sum(map(self.weigh, content))
 
     def line(self, section: str, at: int, index: int) -> int:
         """The line of a tool, of a block of the system prompt, or of a block of a message."""
@@ -155,6 +154,8 @@ class Chain:
 
 def parting(one: list[Line], other: list[Line], ends: int) -> int:
     """The first line in which two chains differ, before `ends`; found by halving."""
+    if one[ends - 1].digest == other[ends - 1].digest:
+        return ends
     return bisect_left(range(ends), True, key=lambda at: one[at].digest != other[at].digest)
 
 

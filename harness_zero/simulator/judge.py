@@ -22,7 +22,7 @@ from harness_zero.simulator.rule import (
     grouped,
     parts,
 )
-from harness_zero.simulator.signature import link, start, unmarked
+from harness_zero.simulator.signature import link, plain, start, unmarked
 
 KEPT = 32  # conversations that are remembered
 FIRST = Group("", 0, ())  # what stands before the first message
@@ -119,8 +119,13 @@ class Judge:
         """How many characters the request just judged holds; only what is new is counted anew."""
         known = self.known[0]
         rest = body["messages"][len(known.messages) :]
-        fixed = characters([body.get("system"), body.get("tools")])
+        fixed = characters([bare(body.get("system")), bare(body.get("tools"))])
         return fixed + known.characters + sum(characters(unmarked(message)) for message in rest)
+
+
+def bare(given: Any) -> Any:
+    """Tools or a system prompt without cache marks."""
+    return [plain(block) for block in given] if isinstance(given, list) else given
 
 
 SCOPES: tuple[Scope, ...] = ("request", "message", "block", "pair", "array")

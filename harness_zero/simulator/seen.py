@@ -7,7 +7,6 @@ its bytes.
 
 import marshal
 from collections.abc import Iterable, Iterator
-from copy import deepcopy
 from dataclasses import dataclass, field
 from itertools import compress, count, repeat
 from operator import contains, is_not, ne, or_
@@ -34,7 +33,7 @@ class Seen:
     def put(self, at: int, message: Any) -> None:
         """What stands in this place now."""
         self.objects[at : at + 1] = [message]
-        self.copies[at : at + 1] = [deepcopy(message)]
+        self.copies[at : at + 1] = [copied(message)]
         self.lines[at : at + 1] = [frozen(message)]
         (self.marked.add if WORD in self.lines[at] else self.marked.discard)(at)
 
@@ -50,6 +49,14 @@ class Seen:
         """The first of them, apart."""
         marked = {at for at in self.marked if at < count}
         return Seen(self.objects[:count], self.copies[:count], self.lines[:count], marked)
+
+
+def copied(message: Any) -> Any:
+    """A message apart from its object; None, which is like no message, if it cannot be copied."""
+    try:
+        return marshal.loads(marshal.dumps(message, 2))
+    except ValueError:
+        return None
 
 
 def bearing(messages: list[Any]) -> Iterator[int]:
