@@ -79,6 +79,7 @@ class Cuts:
         self.sizes = [0.0]  # of so many messages
         self.rounds: list[int] = []  # where each began
         self.made: list[Cut] = []
+        self.written = 0  # how many of them have their summary
 
     @property
     def seen(self) -> int:
@@ -114,11 +115,13 @@ class Cuts:
 
     def summarise(self, messages: list[Message], write: Callable[[list[Message]], str]) -> None:
         """Have the summaries written that are not there yet, each from the one before it."""
-        start, earlier = self.head, list[Message]()
-        for cut in self.made:
-            if not cut.words:
-                cut.words = f"{HEADING}\n{write([*earlier, *messages[start : cut.start]])}"
-            start, earlier = cut.start, [user(cut.words)]
+        while self.written < len(self.made):
+            cut, earlier = self.made[self.written], self.made[: self.written][-1:]
+            start = earlier[0].start if earlier else self.head
+            left_out = [m for m in messages[start : cut.start] if not only_says_full(m)]
+            told = write([*(user(each.words) for each in earlier), *left_out])
+            cut.words = f"{HEADING}\n{told}"
+            self.written += 1
 
     def applied(self, messages: list[Message]) -> list[Message]:
         """The prompt, the summary, the last rounds before the cut, and all since."""

@@ -33,7 +33,7 @@ The course writes this page anew at every check; change the pieces, not the page
 """
 '''
 PAGES_LINE = re.compile(
-    r"|from harness_zero\.mine import \w+(, \w+)?|from \.\w+ import \w+( as \w+)?  # yours"
+    r"|from harness_zero\.mine import \w+(, \w+)*|from \.\w+ import \w+( as \w+)?  # yours"
     r"|\w+ = borrowed\(.*\)  # until lab \w+"
     r"|run = beside\(run, repetition\)|run = marking\(run, marked\)"
 )
@@ -72,14 +72,19 @@ def beside(run: Callable[..., Any], repetition: Callable[..., Any]) -> Callable[
 
 
 def marking(run: Callable[..., Any], marked: Callable[..., Any]) -> Callable[..., Any]:
-    """The harness with marks in what its `run` sends to the model."""
+    """The harness with its messages marked on their way to the model; its own array has no marks.
+
+    What is added behind it (tools, a model's name) is not seen here. The marks in the messages
+    keep it as well, since it stands before them.
+    """
 
     @wraps(run)
-    def with_marks(model: Callable[..., Any], *given: Any, **limits: Any) -> Any:
-        def speak(messages: list) -> Any:
-            return model(marked({"messages": messages})["messages"])
+    def with_marks(model: Callable[..., Any], *given: Any, **more: Any) -> Any:
+        def speak(messages: Any) -> Any:
+            array = isinstance(messages, list)
+            return model(marked({"messages": messages})["messages"] if array else messages)
 
-        return run(speak, *given, **limits)
+        return run(speak, *given, **more)
 
     return with_marks
 
@@ -150,9 +155,12 @@ def is_ours(page: str) -> bool:
 def page_of(mine: Mapping[str, Exercise | None], needs: Mapping[str, set[str]]) -> str:
     """The source of the package's page; a piece comes behind those that it needs."""
     lines = [page_line(name, mine) for name in in_order(needs)]
-    taken = "beside, marking" if len(mine) == len(lines) else "beside, borrowed, marking"
-    lines += ["", "run = beside(run, repetition)", "run = marking(run, marked)", ""]
-    return f"{PAGE}\nfrom harness_zero.mine import {taken}\n\n" + "\n".join(lines)
+    around = ["run = beside(run, repetition)"]
+    around += ["run = marking(run, marked)"] if "marked" in needs else []
+    taken = {line.split(" = ")[1].split("(")[0] for line in around}
+    taken |= set() if len(mine) == len(lines) else {"borrowed"}
+    imported = f"from harness_zero.mine import {', '.join(sorted(taken))}"
+    return f"{PAGE}\n{imported}\n\n" + "\n".join([*lines, "", *around, ""])
 
 
 def page_line(name: str, mine: Mapping[str, Exercise | None]) -> str:

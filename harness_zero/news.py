@@ -16,7 +16,8 @@ def news(source: Callable[[], str], title: str, known: str = "") -> Policy:
 
     The words enter where a policy's words do: in the last result while the model has not read
     it, else in a message of the user. While calls wait nothing is asked, since they may be
-    what changes it. A run that goes on from messages alone is told once more.
+    what changes it. A run that goes on from messages alone is told once more. In `first_of` it
+    stands behind the stop and before the brakes.
     """
 
     def policy(run: Run) -> Say | None:

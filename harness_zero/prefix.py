@@ -19,11 +19,11 @@ from itertools import zip_longest
 from typing import Any
 
 from harness_zero.brief import told_by
+from harness_zero.marks import MARK
 from harness_zero.messages import text
 
 SECTIONS = ("tools", "system", "messages")  # in cache order
 ABSENT = object()  # where one of two lists is at its end
-MARK = "cache_control"  # says what to cache, and is no part of it
 
 
 @dataclass(frozen=True)

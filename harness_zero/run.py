@@ -12,6 +12,7 @@ from time import monotonic
 
 from harness_zero.faults import SetupFault
 from harness_zero.labels import End, Label
+from harness_zero.marks import unmarked
 from harness_zero.messages import (
     Block,
     Message,
@@ -51,11 +52,14 @@ class Run:
 
     @classmethod
     def of(cls, messages: list[Message], clock: Clock = monotonic) -> Run:
-        """A run that goes on from these messages. BrokenArray if they are; nothing is repaired."""
+        """A run that goes on from these messages. BrokenArray if they are; nothing is repaired.
+
+        Cache marks, which belong to the request that they came from, are left out.
+        """
         if fault := array_fault(messages):
             raise BrokenArray(f"{fault}. Mend the array, then start from it again.")
         run = cls.__new__(cls)
-        run.start(list(messages), clock)
+        run.start([unmarked(message) for message in messages], clock)
         run.open_turn()
         return run
 

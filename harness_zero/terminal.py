@@ -12,15 +12,19 @@ from rich.console import Console
 
 from harness_zero.assembly import COST_CAP, USUAL, assemble, of_messages
 from harness_zero.brief import plural
+from harness_zero.compaction import compacted
 from harness_zero.containment import contained
 from harness_zero.faults import SetupFault
 from harness_zero.flight.personas import fixer
 from harness_zero.flight.worlds import WORLDS, world, world_in
+from harness_zero.full import when_full
 from harness_zero.labels import Label
 from harness_zero.loop import ModelFailed
 from harness_zero.messages import Message, Reply
 from harness_zero.models import claude
+from harness_zero.models.more_room import more_room
 from harness_zero.models.prices import cost_usd
+from harness_zero.models.told_full import told_full
 from harness_zero.policy import nudge, recover, structural_stop
 from harness_zero.ports import Model, Policy
 from harness_zero.repetition import repetition
@@ -28,13 +32,14 @@ from harness_zero.run import Run
 from harness_zero.runner import sandboxed
 from harness_zero.stages import stage
 from harness_zero.tools import schemas
-from harness_zero.view import plain
+from harness_zero.view import cached, plain
 from harness_zero.watch import Tools, Watch, counted
 from harness_zero.workspace import workspace
 
 Loop = Callable[..., Any]  # (model, tools, prompt): whatever a stage or the library gives back
 
 STYLES = {"you": "bold", "call": "cyan", "error": "red", "says": "bold"}
+ROOM = (20_000,)  # tokens of a reply that was cut off; more wants a stream
 KEPT = ".harness_zero"  # in the workspace
 FINISHED = "finished: the model asked for nothing more."
 SILENT = "ended. Stages 2 and 3 do not say whether the model was done or a limit held: chapter 04."
@@ -162,9 +167,10 @@ def library(brakes: tuple[Policy, ...]) -> Loop:
     """The library with all its parts; gives back the run."""
 
     def loop(model: Model, tools: Tools, prompt: str) -> Run:
-        stop, view = recover(nudge(structural_stop)), plain(tools=schemas(tools))
-        harness = assemble(model, tools, stop, brakes, view, detectors=[repetition()])
-        return harness(Run(prompt))
+        stop = recover(nudge(when_full(structural_stop)))
+        view = cached(compacted(plain(tools=schemas(tools))))
+        roomy = more_room(told_full(model), *ROOM)
+        return assemble(roomy, tools, stop, brakes, view, [repetition()])(Run(prompt))
 
     return loop
 

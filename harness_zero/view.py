@@ -8,9 +8,12 @@ from collections.abc import Iterable, Sequence
 from math import inf
 from typing import Any
 
+from harness_zero.marks import MARK, unmarked, without_mark
 from harness_zero.messages import Block, Message, blocks, text
 from harness_zero.ports import Request, View
 from harness_zero.run import Run
+
+THOUGHTS = ("thinking", "redacted_thinking")  # no mark can stand on these
 
 
 def plain(system: str = "", tools: Sequence[dict[str, Any]] = ()) -> View:
@@ -74,10 +77,6 @@ def placed(request: Request, ttl: str) -> Request:
     return {**given, **marked_head(given, mark), "messages": messages}
 
 
-MARK = "cache_control"
-THOUGHTS = ("thinking", "redacted_thinking")
-
-
 def before_last_reply(messages: Sequence[Message]) -> int:
     """How many messages the request before this one had, as far as its reply is in the array."""
     places = range(len(messages) - 1, -1, -1)
@@ -121,27 +120,3 @@ def bare(content: Iterable[Block] | str) -> list[Block]:
     if isinstance(content, str):
         return [text(content)]
     return [without_mark(block) for block in content]
-
-
-def unmarked(message: Message) -> Message:
-    """The same message, without marks; the very same if it has none."""
-    content = message["content"]
-    if isinstance(content, str) or not any(map(has_mark, content)):
-        return message
-    return {**message, "content": bare(content)}
-
-
-def without_mark(block: Block) -> Block:
-    """A block without its mark, the blocks inside it as well."""
-    if not has_mark(block):
-        return block
-    plain = {name: value for name, value in block.items() if name != MARK}
-    if isinstance(plain.get("content"), list):
-        plain["content"] = bare(plain["content"])
-    return plain
-
-
-def has_mark(block: Block) -> bool:
-    """Whether there is a mark on a block, or inside it."""
-    inner = block.get("content")
-    return MARK in block or (isinstance(inner, list) and any(map(has_mark, inner)))

@@ -17,6 +17,7 @@ from harness_zero.brief import brief, plural
 from harness_zero.containment import contained
 from harness_zero.faults import SetupFault, hole, place
 from harness_zero.loop import ModelFailed
+from harness_zero.marks import unmarked
 from harness_zero.messages import (
     Block,
     Message,
@@ -92,6 +93,7 @@ class Watch:
         self.lock = Lock()
         self.begun: list[tuple[str, Any]] = []  # the calls since the model last spoke
         self.messages: list[Message] = []  # the array as the loop last sent it
+        self.whole: list[Message] | None = None  # the array of the run that came back
         self.calls = 0  # how many tool calls were begun
         self.replies: list[Reply] = []
 
@@ -106,6 +108,8 @@ class Watch:
         told = Toolbox({name: self.tool(name, function) for name, function in tools.items()})
         given = run(self.model(model), told, prompt)
         self.tell_unmade()
+        whole = getattr(given, "messages", None)
+        self.whole = whole if isinstance(whole, list) else None
         return given
 
     def model(self, model: Speak) -> Speak:
@@ -188,11 +192,12 @@ class Watch:
                 self.alarm.pause() if self.others else self.alarm.resume()
 
     def array(self) -> list[Message]:
-        """All messages so far: as last sent, and the reply to that if the loop lost it."""
+        """All messages so far: the run's; else as last sent, and the reply if the loop lost it."""
+        if self.whole is not None:
+            return [*self.whole]
+        sent = [m if shape_fault(m) else unmarked(m) for m in self.messages]
         last = said(self.replies[-1]) if self.replies else None
-        return (
-            [*self.messages, last] if last and last not in self.messages[-2:] else [*self.messages]
-        )
+        return [*sent, last] if last and last not in sent[-2:] else sent
 
     def unanswered(self) -> list[Block]:
         """The calls in the last reply that have no result in the array."""

@@ -12,7 +12,7 @@ import harness_zero
 HOME = Path(harness_zero.__file__).parent
 MODULES = sorted(path for path in HOME.rglob("*.py") if "projects" not in path.parts)
 INNER = "faults labels messages ports run loop policy view tools toolbox workspace prefix keys"
-VIEWS = "compaction full news summary models.told_full"
+VIEWS = "marks compaction full news summary models.told_full"
 BESIDE = "rounds repetition watchdog"
 OTHERS = "runner process patience assembly desk promises watch stages"
 MODELS = "models.scripted models.recorded models.tape"
@@ -62,20 +62,21 @@ def test_the_core_imports_nothing_that_stands_outside_of_it(path):
         ("brief", set()),
         ("messages", {"brief"}),
         ("labels", set()),
-        ("run", {"faults", "labels", "messages"}),
+        ("run", {"faults", "labels", "marks", "messages"}),
         ("ports", {"labels", "messages", "run"}),
         ("policy", {"faults", "labels", "messages", "ports", "run"}),
         ("rounds", {"messages", "run"}),
         ("repetition", {"labels", "messages", "policy", "ports", "rounds", "run"}),
         ("watchdog", {"labels", "repetition", "run"}),
-        ("view", {"messages", "ports", "run"}),
+        ("marks", {"messages"}),
+        ("view", {"marks", "messages", "ports", "run"}),
         ("compaction", {"brief", "full", "messages", "ports", "run", "summary"}),
         ("full", {"labels", "messages", "policy", "ports", "run"}),
         ("news", {"labels", "ports", "run"}),
         ("summary", {"brief", "messages", "ports"}),
         ("loop", {"labels", "messages", "ports", "run"}),
         ("toolbox", {"brief", "messages", "ports"}),
-        ("prefix", {"brief", "messages"}),
+        ("prefix", {"brief", "marks", "messages"}),
         ("keys", set()),
     ],
 )

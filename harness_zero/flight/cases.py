@@ -3,15 +3,15 @@
 A case that needs a part which is not there yet waits for it by name.
 """
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import Any
 
 from harness_zero.flight.fly import Flown, fly
-from harness_zero.flight.pilots import OFFERED, Pilot, patient, pilot
+from harness_zero.flight.pilots import OFFERED, Pilot, clock_below, patient, pilot
 from harness_zero.messages import Message, tool_results, tool_uses
+from harness_zero.prefix import is_request, lines
 from harness_zero.run import Run
 
 
@@ -21,7 +21,7 @@ class Told:
 
     flown: Flown
     messages: list[Message]
-    sent: list[list[str]]  # each request, a line a message
+    sent: list[list[Any]]  # each request, a line a block, as a cache compares them
     usd: list[float] = field(default_factory=list)  # what each reply cost
     spoken: int = 0  # how often the harness put in words of its own
     why: str = ""  # what it ended with, beside the label
@@ -221,10 +221,11 @@ CASES = (
     ),
     Case(
         "H1",
-        "the clock moves, the array does not",
+        "the clock moves, what was sent does not",
         "diligent/login-bug/calm#1",
         "finished",
-        holds=only_appended,
+        pilot(clock_below),
+        only_appended,
     ),
 )
 
@@ -232,13 +233,14 @@ CASES = (
 def fly_case(case: Case) -> Told:
     """Fly a case and keep what it is judged by."""
     kept: list[Any] = []
-    sent: list[list[str]] = []
+    sent: list[list[Any]] = []
     usd: list[float] = []
 
     def keeping(model: Any, tools: Any, prompt: str, **limits: Any) -> Any:
-        def speak(messages: list[Message]) -> Any:
-            sent.append([json.dumps(message) for message in messages])
-            reply = model(messages)
+        def speak(asked: Any) -> Any:
+            request = asked if is_request(asked) else {"messages": asked}
+            sent.append([line for _, line in lines(request)])
+            reply = model(asked)
             usd.append(reply["cost_usd"])
             return reply
 

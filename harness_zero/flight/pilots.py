@@ -15,12 +15,15 @@ from harness_zero.assembly import assemble, of_messages
 from harness_zero.faults import SetupFault
 from harness_zero.flight.place import POLLERS
 from harness_zero.loop import ModelFailed
+from harness_zero.news import news
 from harness_zero.policy import nudge, recover, structural_stop
-from harness_zero.ports import Policy
+from harness_zero.ports import Policy, Request
 from harness_zero.repetition import repetition
 from harness_zero.run import Run
 from harness_zero.stages import NAMES, stage
 from harness_zero.stages.s5_repetition_detector import repetition as window
+from harness_zero.tools import schemas
+from harness_zero.view import cached, plain
 
 LIMITS = {"max_rounds": 50, "cap_usd": 2.0, "seconds": 1800}  # of every flight
 USUAL = (*LIMITS, "clock")  # what a stage takes, and gets
@@ -104,6 +107,40 @@ def with_detectors(*detectors: Policy, name: str) -> Callable[..., Run]:
 library = with_detectors(repetition(pollers=POLLERS), name="library")
 limits_alone = with_detectors(name="limits_alone")  # the library without a detector
 window_of_five = with_detectors(window(), name="window_of_five")  # with that of stage 5
+
+
+def on_the_clock(on_top: bool, name: str) -> Callable[..., Run]:
+    """The library with the cached view, told what time it is: at the bottom, or on top."""
+
+    def run(
+        model: Any,
+        tools: Any,
+        prompt: str,
+        max_rounds: int = 50,
+        cap_usd: float = 2.0,
+        seconds: float = 600,
+        clock: Any = monotonic,
+    ) -> Run:
+        brakes = policy.max_rounds(max_rounds), policy.cost_cap(cap_usd), policy.deadline(seconds)
+        listed = schemas(tools)
+
+        def now() -> str:
+            return f"It is {clock():.0f} s."
+
+        def view(run: Run) -> Request:
+            return plain(now() if on_top else "You mend.", listed)(run)
+
+        held = brakes if on_top else (news(now, "time"), *brakes)
+        stop = recover(nudge(structural_stop))
+        harness = assemble(model, tools, stop, held, cached(view), [repetition(pollers=POLLERS)])
+        return harness(Run(prompt, clock))
+
+    run.__name__ = name
+    return run
+
+
+clock_below = on_the_clock(False, "clock_below")
+clock_on_top = on_the_clock(True, "clock_on_top")
 
 
 def patient(model: Any, tools: Any, prompt: str, clock: Any, sleep: Any) -> Run:

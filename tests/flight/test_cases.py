@@ -1,5 +1,7 @@
 """Failures that were reported of real agent loops do not happen here, or wait for their part."""
 
+from dataclasses import replace
+from itertools import pairwise, takewhile
 from pathlib import Path
 
 import pytest
@@ -14,7 +16,7 @@ from harness_zero.flight.cases import (
     passed_by_one_call,
 )
 from harness_zero.flight.fly import Flown
-from harness_zero.flight.pilots import LIMITS, limits_alone, pilot
+from harness_zero.flight.pilots import LIMITS, clock_on_top, limits_alone, pilot
 
 READY = [case for case in CASES if case.ready]
 WAITING = [case for case in CASES if not case.ready]
@@ -53,6 +55,23 @@ def test_without_a_detector_a_case_of_repetition_does_not_end_like_that(case):
 def test_a_request_that_does_not_begin_with_the_one_before_is_noticed():
     assert only_appended(Told(None, [], [["go"], ["go", "ok", "go on"]]))
     assert not only_appended(Told(None, [], [["at 12:00 go"], ["at 12:01 go", "ok"]]))
+
+
+def test_a_clock_at_the_top_breaks_the_prefix_in_every_round():
+    case = next(case for case in CASES if case.id == "H1")
+    told = fly_case(replace(case, harness=pilot(clock_on_top)))
+    assert told.flown[0].label == case.label and not case.holds(told)
+    shared = [
+        sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(*pair, strict=False)))
+        for pair in pairwise(told.sent)
+    ]
+    assert len({*shared}) == 1  # the tools alone, however long the run has grown
+
+
+def test_the_clock_below_was_told_in_every_round():
+    told = fly_case(next(case for case in CASES if case.id == "H1"))
+    rounds = len(told.sent)
+    assert told.spoken == rounds and str(told.messages).count("<time>") == rounds > 5
 
 
 @pytest.mark.parametrize(
