@@ -116,6 +116,21 @@ def many_positions(requests: Requests, more: int = MANY) -> list[Request]:
     return [{**request, "messages": [*map(padded, request["messages"])]} for request in requests]
 
 
+def only_last_marked(requests: Requests) -> list[Request]:
+    """The same requests without a mark on any message but the last one."""
+    known: dict[int, tuple[Message, Message]] = {}
+
+    def bare(message: Message) -> Message:
+        if id(message) not in known:
+            known[id(message)] = message, without_marks(message)
+        return known[id(message)][1]
+
+    return [
+        {**request, "messages": [*map(bare, request["messages"][:-1]), *request["messages"][-1:]]}
+        for request in requests
+    ]
+
+
 def slow_tool(times: Times, at: int | None = None, seconds: float = LIFETIME + 10) -> list[float]:
     """The times of a run in which a tool works so long that the entries are gone meanwhile.
 
@@ -185,9 +200,9 @@ BUSTERS = (
     ),
     Buster(
         "too many positions",
-        f"Each reply has {MANY} short blocks more; a cache looks back 20 positions.",
-        "Mark the place that the request before has written as well.",
-        of_requests(many_positions),
+        f"Each reply has {MANY} short blocks more, and only the end is marked: 20 are looked back.",
+        "Mark the last block of the request before as well.",
+        of_requests(lambda requests: many_positions(only_last_marked(requests))),
     ),
     Buster(
         "slow tool",
@@ -224,6 +239,17 @@ def with_mark_of(place: Any, tool: Any) -> Any:
         return tool
     plain = {name: value for name, value in tool.items() if name != MARK}
     return {**plain, MARK: place[MARK]} if MARK in place else plain
+
+
+def without_marks(message: Message) -> Message:
+    """A message without marks on its blocks; the very same if it has none."""
+    content = message.get("content")
+    if not isinstance(content, list) or not any(isinstance(b, dict) and MARK in b for b in content):
+        return message
+    plain = [
+        {k: v for k, v in b.items() if k != MARK} if isinstance(b, dict) else b for b in content
+    ]
+    return {**message, "content": plain}
 
 
 def improved(system: Any) -> Any:

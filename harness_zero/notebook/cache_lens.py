@@ -5,17 +5,23 @@ API declared. Shown beside the run is the same run busted in each way that loses
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from functools import cache, cached_property
+from html import escape
+from typing import TYPE_CHECKING, Any
 
 from harness_zero.brief import plural
-from harness_zero.notebook.priced import Course, Priced, priced
-from harness_zero.notebook.sent import NothingToCompare, sent
-from harness_zero.notebook.step import middle_out
+from harness_zero.busters import LIFETIME
+from harness_zero.notebook.step import CELL, STATIC
 from harness_zero.ports import Request
-from harness_zero.watch import clipped
+from harness_zero.watch import clipped, printable
 
-LINES = 20  # rounds that the text face shows at most
-HEAD = ("round", "bytes", "shared", "tokens", "read", "written", "fresh", "cost")
+if TYPE_CHECKING:
+    from harness_zero.notebook.priced import Course, Priced
+
+LINES, ROWS = 20, 40  # rounds that the text face and the HTML face show at most
+HEAD = ("round", "bytes", "shared", "tokens", "read", "written", "fresh", "cost", "")
+WIDTHS = (5, 10, 10, 8, 8, 8, 8, 9)
+WAYS = ("the same run", "tokens", "read", "cost", "against", "first lost")
 
 
 def cache_lens(
@@ -28,8 +34,12 @@ def cache_lens(
 
     `requests` is a list of them, a Run, a Recording, or the file that `recorded` wrote. The
     model is the one that they name, else the course's. `times` are the seconds at which each
-    was sent; twenty apart unless given. Where none is marked, `mark` says how to.
+    was sent; twenty apart unless given. Where none is marked, `mark` shows how they could be.
     """
+    from harness_zero.notebook.priced import priced  # every kernel imports this module
+    from harness_zero.notebook.sent import NothingToCompare, sent
+    from harness_zero.view import marked
+
     found = sent(requests)
     if times is not None and len(times) != len(found.requests):
         counted = f"{plural(len(times), 'time')} for {plural(len(found.requests), 'request')}"
@@ -45,96 +55,153 @@ def usual() -> str:
     return DEFAULT_MODEL
 
 
-def marked(request: Request) -> Request:
-    """The request with the one mark that the API places itself."""
-    return {**request, "cache_control": {"type": "ephemeral"}}
-
-
 class Lens:
     """A run under the lens: a widget where there can be one, else tables or lines of text."""
 
-    def __init__(self, run: Priced) -> None:
+    module = "cache_lens"  # the widget's files under static/
+
+    def __init__(self, run: "Priced") -> None:
         self.run = run
 
     def __repr__(self) -> str:
-        """The run as text: a line a round, then what each buster makes of it."""
-        run, course = self.run, self.run.courses[0]
-        opening = [heading(run), *run.notes, *(saying(run, each) for each in run.bases)]
-        rows = [
-            Row(row_cells(run, course, at), finding(course, at))
-            for at in range(len(course.counted))
-        ]
-        shown = middle_out(rows, LINES)  # type: ignore[arg-type]
-        table = [HEAD_LINE, *(r if isinstance(r, str) else r.line() for r in shown)]
-        table = [line.replace("more blocks", "more rounds") for line in table]
-        busted = [buster_line(run, each) for each in run.courses[run.sound :]]
-        return "\n".join(map(clipped, [*opening, *table, BUSTER_LINE, *busted]))
+        """The run as text: a line a round, then a line for each way to have sent it."""
+        rounds = [in_columns(row) for row in few(self.rounds, LINES)]
+        ways = [way_in_columns(row) for row in self.ways]
+        lines = [*self.opening, in_columns(HEAD), *rounds, way_in_columns(WAYS), *ways]
+        return "\n".join(map(clipped, lines))
+
+    def page(self) -> str:
+        """The run as tables that need no script and no styles."""
+        said = "".join(f"<p>{escape(line)}</p>" for line in self.opening)
+        return f"<div>{said}{table(HEAD, few(self.rounds, ROWS))}{table(WAYS, self.ways)}</div>"
+
+    def _repr_mimebundle_(self, **_: object) -> dict[str, Any]:
+        bundle: dict[str, Any] = {}
+        if live := self.live():
+            given = live._repr_mimebundle_()
+            bundle |= given[0] if isinstance(given, tuple) else given
+        return bundle | {"text/plain": repr(self), "text/html": self.page()}
+
+    def live(self) -> Any:
+        """The lens as a widget; None where there is no anywidget."""
+        try:
+            return widget()(payload=self.payload)
+        except ImportError:
+            return None
+
+    @cached_property
+    def payload(self) -> dict[str, Any]:
+        """What the widget is sent."""
+        from harness_zero.notebook.lens_payload import lens_payload
+
+        return lens_payload(self.run)
+
+    @property
+    def opening(self) -> list[str]:
+        """What is shown, what cannot be, and which kind of numbers they are."""
+        run = self.run
+        counted = plural(len(run.courses[0].counted), "request")
+        heading = f"{counted} to {run.model}. Bytes are exact; the costs are those of the input."
+        return [heading, *run.notes, *(saying(run, each) for each in run.bases)]
+
+    @property
+    def rounds(self) -> list[list[str]]:
+        """The run as it was sent, a row a round."""
+        course = self.run.courses[0]
+        return [round_cells(self.run, course, at) for at in range(len(course.counted))]
+
+    @property
+    def ways(self) -> list[list[str]]:
+        """The run sent well, and sent in each way that loses the prefix."""
+        return [way_cells(self.run, each) for each in self.run.courses[self.run.sound :]]
 
 
-class Row:
-    """A round in the table."""
+@cache
+def widget() -> type:
+    """The widget's class; made only when a widget is, since importing anywidget takes its time."""
+    import anywidget
+    import traitlets
 
-    def __init__(self, cells: list[str], said: str) -> None:
-        self.cells, self.said = cells, said
+    class CacheLens(anywidget.AnyWidget):
+        _esm = STATIC / f"{Lens.module}.js"
+        _css = STATIC / f"{Lens.module}.css"
+        payload = traitlets.Dict().tag(sync=True)
 
-    def line(self) -> str:
-        """The row as text."""
-        return f"{aligned(self.cells)}  {self.said}".rstrip()
-
-
-WIDTHS = (5, 9, 9, 8, 8, 8, 8, 9)
-BUSTER_LINE = f"{'the same run':<24}{'tokens':>10}{'read':>10}{'cost':>10}{'against':>9}"
-
-
-def aligned(cells: Sequence[str]) -> str:
-    """Cells in their columns."""
-    return " ".join(f"{cell:>{width}}" for cell, width in zip(cells, WIDTHS, strict=True))
+    return CacheLens
 
 
-HEAD_LINE = aligned(HEAD)
+def saying(run: "Priced", course: "Course") -> str:
+    """A way to have sent the run, in a sentence: how many tokens, whose figures, what it costs."""
+    kind = "as the API declared" if course.declared else "estimated"
+    cost = run.usd(course)
+    money = "their price is not known" if cost is None else f"{usd(cost)} for them"
+    return f"{course.name}: {course.sent:,} tokens, {kind}; {money}."
 
 
-def heading(run: Priced) -> str:
-    """What is shown, and what kind of numbers they are."""
-    rounds = plural(len(run.courses[0].counted), "request")
-    return f"{rounds} to {run.model}; bytes are exact, tokens and costs estimates of the input"
-
-
-def saying(run: Priced, course: Course) -> str:
-    """A base in a line: what was sent, what that cost, and of which kind the figures are."""
-    total, cost = course.sent, run.usd(course)
-    kind = "declared by the API" if course.declared else "estimated"
-    money = f", {usd(cost)} for the input" if cost is not None else ", no price known"
-    return f"{course.name}: {total:,} tokens sent ({kind}){money}"
-
-
-def row_cells(run: Priced, course: Course, at: int) -> list[str]:
-    """The figures of a round."""
+def round_cells(run: "Priced", course: "Course", at: int) -> list[str]:
+    """The figures of a round, and what is to be said of it."""
     change, counted = course.changes[at], course.counted[at]
     cost = usd(run.prices.usd(counted)) if run.prices else "?"
-    numbers = (change.size, change.shared, counted.total, counted.read, counted.written)
-    return [str(at + 1), *(f"{n:,}" for n in (*numbers, counted.fresh)), cost]
+    sizes = change.size, change.shared, counted.total
+    numbers = (*sizes, counted.read, counted.written, counted.fresh)
+    return [str(at + 1), *(f"{n:,}" for n in numbers), cost, finding(course, at)]
 
 
-def finding(course: Course, at: int) -> str:
-    """What is to be said of a round: where it parts from the one before, or what it lost."""
+def way_cells(run: "Priced", course: "Course") -> list[str]:
+    """A way to have sent the run: what it reads and costs, and where it first loses something."""
+    sound, cost = run.usd(run.courses[run.sound]), run.usd(course)
+    against = f"{cost / sound:.2f}x" if cost is not None and sound else ""
+    read = sum(each.read for each in course.counted)
+    lost = course.broken
+    where = f"round {lost[0] + 1}: {finding(course, lost[0])}" if lost else ""
+    told = "?" if cost is None else usd(cost)
+    return [course.name, f"{course.sent:,}", f"{read:,}", told, against, where]
+
+
+def finding(course: "Course", at: int) -> str:
+    """Where a round parts from the one before it, or why it found less than was written."""
     change = course.changes[at]
     if change.parts:
-        return f"parts: {change.parts.block}, byte {change.parts.byte:,}"
+        return f"parts at byte {change.parts.byte:,} of {change.parts.block}"
     if change.beside:
-        return f"other {change.beside}"
-    return "nothing found" if course.lost(at) else ""
+        return f"another {change.beside}"
+    if not course.lost(at):
+        return ""
+    waited = course.times[at] - course.times[at - 1]
+    return f"{waited:,.0f} s later" if waited >= LIFETIME else "what was written is out of sight"
 
 
-def buster_line(run: Priced, course: Course) -> str:
-    """A way to have sent the run, in a line."""
-    sound, cost = run.usd(run.courses[run.sound]), run.usd(course)
-    read = sum(each.read for each in course.counted)
-    against = f"{cost / sound:.2f}x" if cost is not None and sound else ""
-    told = usd(cost) if cost is not None else "?"
-    first = next(iter(course.broken), None)
-    where = "" if first is None else f"  from round {first + 1}: {finding(course, first)}"
-    return f"{course.name:<24}{course.sent:>10,}{read:>10,}{told:>10}{against:>9}{where}"
+def few(rows: list[list[str]], most: int) -> list[list[str]]:
+    """The first and the last rows, and how many stand between them."""
+    if len(rows) <= most:
+        return rows
+    half = (most - 1) // 2
+    between = f"... {len(rows) - 2 * half:,} more rounds ..."
+    return [*rows[:half], ["", between, *[""] * (len(HEAD) - 2)], *rows[-half:]]
+
+
+def in_columns(cells: Sequence[str]) -> str:
+    """A round as a line."""
+    if not cells[0]:
+        return f"      {cells[1]}"
+    told = " ".join(f"{each:>{width}}" for each, width in zip(cells, WIDTHS, strict=False))
+    return f"{told}  {cells[-1]}".rstrip()
+
+
+def way_in_columns(cells: Sequence[str]) -> str:
+    """A way to have sent the run as a line."""
+    name, sent, read, cost, against, where = cells
+    return f"{name:<22}{sent:>11}{read:>11}{cost:>10}{against:>8}  {where}".rstrip()
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table whose cells stand to the left, as JupyterLab's do not."""
+    names = "".join(f'<th scope="col" {CELL}>{escape(name)}</th>' for name in head)
+    body = "".join(
+        f"<tr>{''.join(f'<td {CELL}>{escape(printable(cell))}</td>' for cell in row)}</tr>"
+        for row in rows
+    )
+    return f"<table><thead><tr>{names}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def usd(amount: float) -> str:
