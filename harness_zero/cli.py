@@ -148,8 +148,26 @@ def check(folder: Path | None, name: str) -> None:
 )
 @click.option("--mine", is_flag=True, help="Your own harness, from my_harness/ in your copy.")
 @click.option("--offline", is_flag=True, help="Play with a rehearsed model even if there is a key.")
+@click.option(
+    "--verify",
+    metavar="COMMAND",
+    help="A command that has to pass before the turn may end as finished, such as 'pytest -q'.",
+)
+@click.option(
+    "--keep",
+    multiple=True,
+    metavar="PATTERN",
+    help="Files that the check relies on: changing them fails it. Test files unless given.",
+)
 def run(
-    prompt: str, folder: Path, project: str, stage: int | None, mine: bool, offline: bool
+    prompt: str,
+    folder: Path,
+    project: str,
+    stage: int | None,
+    mine: bool,
+    offline: bool,
+    verify: str | None,
+    keep: tuple[str, ...],
 ) -> None:
     """Play one turn in a folder, and print it as it happens.
 
@@ -158,15 +176,28 @@ def run(
     """
     if mine and stage:
         raise click.UsageError("--mine is your own harness and --stage one of ours: take one.")
+    if verify is not None and (mine or stage):
+        raise click.UsageError("--verify is a contract of the library: leave --mine and --stage.")
+    if verify is not None and not verify.strip():
+        raise click.UsageError("The command after --verify is empty: name what has to pass.")
+    if keep and verify is None:
+        raise click.UsageError("--keep says what the command after --verify relies on: name one.")
     own = copy_at(None) if mine else None
     try:
-        sys.exit(played(prompt, folder, stage or 0, project, offline, own))
+        sys.exit(played(prompt, folder, stage or 0, project, offline, own, verify, keep))
     except KeyboardInterrupt:
         sys.exit(130)
 
 
 def played(
-    prompt: str, folder: Path, number: int, project: str, offline: bool, mine: Path | None
+    prompt: str,
+    folder: Path,
+    number: int,
+    project: str,
+    offline: bool,
+    mine: Path | None,
+    verify: str | None,
+    keep: tuple[str, ...],
 ) -> int:
     """Play a turn; a fault of the set-up is one sentence."""
     from harness_zero.faults import SetupFault
@@ -177,7 +208,7 @@ def played(
         raise click.ClickException("The prompt is empty: say what is to be done.")
     spell_out()
     try:
-        return play(prompt, folder, number, project, offline, mine)
+        return play(prompt, folder, number, project, offline, mine, verify, keep)
     except SetupFault as fault:
         raise click.ClickException(str(fault)) from fault
 

@@ -6,9 +6,9 @@ MARK = "cache_control"  # says what to cache, and is no part of it
 
 
 def unmarked(message: Message) -> Message:
-    """The same message without marks; the very same one if it has none."""
-    content = message["content"]
-    if isinstance(content, str) or not any(map(has_mark, content)):
+    """The same message without marks; the very same one if it has none, or is none."""
+    content = message.get("content") if isinstance(message, dict) else None
+    if not isinstance(content, list) or not any(map(has_mark, content)):
         return message
     return {**message, "content": [without_mark(block) for block in content]}
 
@@ -25,5 +25,7 @@ def without_mark(block: Block) -> Block:
 
 def has_mark(block: Block) -> bool:
     """Whether there is a mark on a block, or inside it."""
+    if not isinstance(block, dict):
+        return False
     inner = block.get("content")
     return MARK in block or (isinstance(inner, list) and any(map(has_mark, inner)))

@@ -27,6 +27,7 @@ NOISE = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
+CHANGING = "..."  # stands for noise where the rest is shown
 DETAILS = re.compile(r"""\d+|'[^']*'|"[^"]*\"""")  # what an error counts, and what it quotes
 
 

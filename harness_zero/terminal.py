@@ -1,7 +1,7 @@
 """`harness-zero run`: play one turn on a real folder, and print it as it happens."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import count
@@ -14,6 +14,8 @@ from harness_zero.assembly import COST_CAP, USUAL, assemble, of_messages
 from harness_zero.brief import plural
 from harness_zero.compaction import compacted
 from harness_zero.containment import contained
+from harness_zero.contracts import Hook, command, stop_hook, verifier
+from harness_zero.contracts.verifier import TESTS
 from harness_zero.faults import SetupFault
 from harness_zero.flight.personas import fixer
 from harness_zero.flight.worlds import WORLDS, world, world_in
@@ -33,12 +35,12 @@ from harness_zero.runner import sandboxed
 from harness_zero.stages import stage
 from harness_zero.tools import schemas
 from harness_zero.view import cached, plain
-from harness_zero.watch import Tools, Watch, counted
+from harness_zero.watch import Tools, Watch, counted, shown
 from harness_zero.workspace import workspace
 
 Loop = Callable[..., Any]  # (model, tools, prompt): whatever a stage or the library gives back
 
-STYLES = {"you": "bold", "call": "cyan", "error": "red", "says": "bold"}
+STYLES = {"you": "bold", "call": "cyan", "error": "red", "says": "bold", "veto": "yellow"}
 ROOM = (20_000,)  # tokens of a reply that was cut off; more wants a stream
 KEPT = ".harness_zero"  # in the workspace
 FINISHED = "finished: the model asked for nothing more."
@@ -51,12 +53,20 @@ class NoModel(SetupFault):
 
 
 def play(
-    prompt: str, folder: Path, number: int, project: str, offline: bool, mine: Path | None = None
+    prompt: str,
+    folder: Path,
+    number: int,
+    project: str,
+    offline: bool,
+    mine: Path | None = None,
+    verify: str | None = None,
+    untouched: Sequence[str] = (),
 ) -> int:
     """Play one turn there; the exit code: 0 finished, 130 interrupted, 1 for every other end.
 
     `number` is a stage, or 0 for the library with all its parts. With a learner's copy of the
-    course in `mine`, their own harness plays.
+    course in `mine`, their own harness plays. The library's turn ends as finished only once the
+    command `verify` passes, for which the `untouched` files have to be what they were.
     """
     lay(project, folder)
     tools = workspace(folder)
@@ -70,7 +80,8 @@ def play(
     if mine:
         loop, number = own(mine, told), 1
     else:
-        loop = draft(stage(number)) if number else library(brakes(offline, told))
+        hook = checked(verify, untouched, folder, say) if verify else None
+        loop = draft(stage(number)) if number else library(brakes(offline, told), hook)
     try:
         code, ending = turn(watch, number, loop, model, tools, prompt)
     finally:
@@ -163,11 +174,31 @@ def draft(run: Loop) -> Loop:
     return loop
 
 
-def library(brakes: tuple[Policy, ...]) -> Loop:
+def checked(line: str, untouched: Sequence[str], folder: Path, say: Callable[..., None]) -> Hook:
+    """A hook that runs a command before the turn may end; what it found is told."""
+    kept = [pattern for pattern in (untouched or TESTS) if pattern]
+    stays = f"; {', '.join(kept)} stay as they are" if kept else ""
+    say(f"     nothing is finished before `{line}` passes{stays}", style="dim")
+    hook = verifier(command(line, folder, kept))
+
+    def telling(run: Run, again: bool) -> str | None:
+        feedback = hook(run, again)
+        if feedback is None:
+            say(f"     `{line}` passes", style="dim")
+        else:
+            say(f"     veto: {shown(feedback)}", style=STYLES["veto"])
+        return feedback
+
+    telling.__name__ = hook.__name__
+    return telling
+
+
+def library(brakes: tuple[Policy, ...], hook: Hook | None = None) -> Loop:
     """The library with all its parts; gives back the run."""
 
     def loop(model: Model, tools: Tools, prompt: str) -> Run:
         stop = recover(nudge(when_full(structural_stop)))
+        stop = stop_hook(stop, hook) if hook else stop
         view = cached(compacted(plain(tools=schemas(tools))))
         roomy = more_room(told_full(model), *ROOM)
         return assemble(roomy, tools, stop, brakes, view, [repetition()])(Run(prompt))

@@ -195,7 +195,7 @@ class Watch:
         """All messages so far: the run's; else as last sent, and the reply if the loop lost it."""
         if self.whole is not None:
             return [*self.whole]
-        sent = [m if shape_fault(m) else unmarked(m) for m in self.messages]
+        sent = [unmarked(message) for message in self.messages]
         last = said(self.replies[-1]) if self.replies else None
         return [*sent, last] if last and last not in sent[-2:] else sent
 

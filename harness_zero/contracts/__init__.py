@@ -12,9 +12,10 @@ from harness_zero.contracts.form import NotInForm, output, output_type
 from harness_zero.contracts.judge import judge, next_speaker
 from harness_zero.contracts.schema import UnknownSchema
 from harness_zero.contracts.verifier import command, verifier
-from harness_zero.contracts.veto import HookFailed, all_of, stop_hook
+from harness_zero.contracts.veto import Hook, HookFailed, all_of, stop_hook
 
 __all__ = [
+    "Hook",
     "HookFailed",
     "NotInForm",
     "UnknownSchema",

@@ -86,9 +86,9 @@ def faults(value: Any, schema: Schema, at: str = "the answer") -> Iterator[str]:
 
 def plain_faults(value: Any, schema: dict[str, Any], at: str) -> Iterator[str]:
     """What of a value itself is not as it has to be, whatever it holds."""
-    allowed = [schema["const"]] if "const" in schema else schema.get("enum")
-    if allowed is not None and not any(same(value, each) for each in allowed):
-        yield f"{at} must be one of {brief(allowed, 200)}, and is {brief(value)}"
+    for allowed in choices(schema):
+        if not any(same(value, each) for each in allowed):
+            yield f"{at} must be one of {brief(allowed, 200)}, and is {brief(value)}"
     if is_number(value):
         yield from range_faults(value, schema, at)
     if isinstance(value, str | list):
@@ -126,8 +126,18 @@ def object_faults(value: dict[str, Any], schema: dict[str, Any], at: str) -> Ite
             yield f"{at} has {name!r}, which nobody asked for"
 
 
+def choices(schema: dict[str, Any]) -> list[list[Any]]:
+    """The values of which one has to be there, if a schema names any."""
+    named = [[schema["const"]]] if "const" in schema else []
+    return [*named, *([schema["enum"]] if "enum" in schema else [])]
+
+
 def same(value: Any, other: Any) -> bool:
     """Whether two values are the same to JSON: 1 and 1.0 are, 1 and true are not."""
+    if isinstance(value, list) and isinstance(other, list):
+        return len(value) == len(other) and all(map(same, value, other))
+    if isinstance(value, dict) and isinstance(other, dict):
+        return value.keys() == other.keys() and all(same(value[key], other[key]) for key in value)
     return value == other and isinstance(value, bool) == isinstance(other, bool)
 
 

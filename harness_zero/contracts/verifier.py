@@ -5,13 +5,14 @@ own files to what they were. Not held is whatever runs together with the tests: 
 test is the model's, and a module that leaves the process with exit code 0 passes any test.
 """
 
-from collections.abc import Callable, Iterable
+import os
+from collections.abc import Callable, Iterable, Iterator
 from hashlib import sha256
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from harness_zero.brief import excerpt, told_by
 from harness_zero.contracts.veto import Hook
-from harness_zero.rounds import NOISE
+from harness_zero.rounds import CHANGING, NOISE
 from harness_zero.run import Run
 from harness_zero.runner import run as run_by_shell
 
@@ -37,9 +38,8 @@ def verifier(check: Check, name: str = "", longest: int = LONGEST) -> Hook:
             failed = f"it could not be run: {type(error).__name__}: {told_by(str, error)}"
         if failed is None:
             return None
-        still = "still does not pass" if again else "does not pass"
-        told = excerpt(NOISE.sub("...", str(failed)).strip(), longest)
-        return f"You are not done: {name} {still}.\n{told}"
+        told = excerpt(NOISE.sub(CHANGING, str(failed)).strip(), longest)
+        return f"You are not done: {name} does not pass.\n{told}"
 
     hook.__name__ = name
     return hook
@@ -49,38 +49,44 @@ def command(
     line: str,
     folder: str | Path,
     kept: Iterable[str] = (),
-    run: Callable[[str, str | Path], str] = run_by_shell,
+    seconds: float = 300,
+    run: Callable[[str, str | Path, float], str] = run_by_shell,
 ) -> Check:
     """A check that runs a shell command in a folder; exit code 0 passes.
 
-    The files that `kept` names, by patterns, have to be what they are now: one that was changed
-    or removed fails the check before anything is run. A name without a star that is not there yet
-    must not come to be.
+    The files that the patterns in `kept` find have to be what they are now: one that was changed
+    or removed fails the check before anything is run, and so does a new one whose name is there
+    in full. Hidden folders are not searched.
     """
-    root = Path(folder)
-    before = fingerprints(root, kept)
+    root, patterns = Path(folder), [*kept]
+    before = fingerprints(root, patterns)
 
     def check() -> str | None:
-        now = {path: fingerprint(root / path) for path in before}
-        if changed := sorted(path for path in before if now[path] != before[path]):
-            told = ", ".join(changed)
-            return f"these files belong to the check and are no longer what they were: {told}"
-        told = run(line, folder)
+        now = fingerprints(root, patterns)
+        new = [path for path in now.keys() - before.keys() if PurePath(path).name in patterns]
+        changed = [path for path in before if now.get(path) != before[path]]
+        if touched := sorted([*new, *changed]):
+            held = "these files belong to the check and have to be what they were"
+            return f"{held}: {', '.join(touched)}"
+        told = run(line, folder, seconds)
         return None if told.startswith(PASSED) else told
 
-    check.__name__ = line
+    check.__name__ = f"`{line}`"
     return check
 
 
-def fingerprints(root: Path, patterns: Iterable[str]) -> dict[str, str | None]:
-    """The files that patterns find below a folder, and the names that stand for themselves."""
-    paths: dict[str, str | None] = {}
-    for pattern in patterns:
-        found = [path for path in root.rglob(pattern) if path.is_file()]
-        names = [] if "*" in pattern else [pattern]
-        for each in [*(path.relative_to(root).as_posix() for path in found), *names]:
-            paths[each] = fingerprint(root / each)
-    return paths
+def fingerprints(root: Path, patterns: list[str]) -> dict[str, str | None]:
+    """The files below a folder that one of the patterns finds, and what stands in each."""
+    found = (path.relative_to(root) for path in files(root) if patterns)
+    kept = [path for path in found if any(path.match(pattern) for pattern in patterns)]
+    return {path.as_posix(): fingerprint(root / path) for path in kept}
+
+
+def files(root: Path) -> Iterator[Path]:
+    """The files below a folder, without those in hidden folders."""
+    for place, folders, names in os.walk(root):
+        folders[:] = [name for name in folders if not name.startswith((".", "__pycache__"))]
+        yield from (Path(place, name) for name in names)
 
 
 def fingerprint(path: Path) -> str | None:

@@ -6,11 +6,15 @@ A case that needs a part which is not there yet waits for it by name.
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib.util import find_spec
+from itertools import count
+from math import isclose
 from typing import Any
 
+from harness_zero.contracts import judge, next_speaker, stop_hook
 from harness_zero.flight.fly import Flown, fly
-from harness_zero.flight.pilots import OFFERED, Pilot, clock_below, patient, pilot
-from harness_zero.messages import Message, tool_results, tool_uses
+from harness_zero.flight.pilots import OFFERED, Pilot, clock_below, patient, pilot, with_contract
+from harness_zero.messages import Message, Reply, reply, tool_results, tool_uses
+from harness_zero.ports import Model, Policy, Request
 from harness_zero.prefix import is_request, lines
 from harness_zero.run import Run
 
@@ -25,6 +29,8 @@ class Told:
     usd: list[float] = field(default_factory=list)  # what each reply cost
     spoken: int = 0  # how often the harness put in words of its own
     why: str = ""  # what it ended with, beside the label
+    counted: float = 0.0  # USD, as the run itself counted them
+    asides: int = 0  # calls of a model beside the array
 
     @property
     def made(self) -> int:
@@ -69,6 +75,16 @@ def arrives(advice: int) -> Holds:
     return lambda told: told.flown[0].reached and told.spoken == advice
 
 
+def vetoed(times: int, why: str) -> Holds:
+    """So many answers were sent back, each of them paid for, and the end says why."""
+
+    def holds(told: Told) -> bool:
+        paid = isclose(told.counted, sum(told.usd))
+        return told.spoken == times and paid and why in told.why
+
+    return holds
+
+
 def all_answered(told: Told) -> bool:
     """Each call has its result: one real, one unknown, one not executed."""
     contents = [r["content"] for r in tool_results(told.messages[2])]
@@ -94,6 +110,26 @@ def only_appended(told: Told) -> bool:
 def done_once(told: Told) -> bool:
     """The effect happened, and once."""
     return told.flown[0].kind == "reached"
+
+
+def under(contract: Callable[[Policy], Policy]) -> Any:
+    """The library with a contract of this kind, and no detector."""
+    return with_contract(lambda stop, tools, prompt: contract(stop), name="under a contract")
+
+
+def never_satisfied(run: Run, again: bool) -> str:
+    """A hook that vetoes every end, in words that it has not used before."""
+    return f"Not yet: {len(run.spoken) + 1}."
+
+
+def dear() -> Model:
+    """A judge at 30 cents a verdict, each of them another reason not to agree."""
+    verdicts = count(1)
+
+    def model(request: Request) -> Reply:
+        return reply(f'{{"agrees": false, "why": "{next(verdicts)}"}}', cost=0.3)
+
+    return model
 
 
 CASES = (
@@ -187,7 +223,40 @@ CASES = (
         "a stop hook that is never satisfied",
         "hasty/build/calm#1",
         "veto_cap",
-        waits="contracts",
+        under(lambda stop: stop_hook(stop, never_satisfied)),
+        vetoed(8, "never_satisfied does not agree"),
+    ),
+    Case(
+        "E2",
+        "a stop hook that says the same again, and nothing was done in between",
+        "hasty/build/calm#1",
+        "veto_cap",
+        under(lambda stop: stop_hook(stop, lambda run, again: "Not yet.")),
+        vetoed(1, "the same again"),
+    ),
+    Case(
+        "E3",
+        "a stop hook that would go on behind a brake",
+        "hasty/build/calm#1",
+        "max_rounds",
+        under(lambda stop: stop_hook(stop, never_satisfied, cap=1000)),
+        lambda told: told.flown[0].rounds == told.flown.limits["max_rounds"],
+    ),
+    Case(
+        "E4",
+        "a judge that is never satisfied, and costs",
+        "hasty/build/calm#1",
+        "cost_cap",
+        under(lambda stop: stop_hook(stop, judge(dear(), name="the judge"))),
+        lambda told: told.asides == 7 and 2.1 < told.counted < 2.11,
+    ),
+    Case(
+        "E5",
+        "a model that is told to go on for ever, by one that is asked who speaks next",
+        "hasty/build/calm#1",
+        "finished",
+        under(lambda stop: next_speaker(stop, lambda request: reply('{"next": "model"}'))),
+        lambda told: told.spoken == told.asides == 2,
     ),
     Case(
         "F1",
@@ -251,5 +320,6 @@ def fly_case(case: Case) -> Told:
     flown = fly(Pilot(case.id, keeping, frozenset(OFFERED), case.id), case.flight)
     given = kept[-1]
     if isinstance(given, Run):
-        return Told(flown, given.messages, sent, usd, len(given.spoken), given.why)
+        told = len(given.spoken), given.why, given.cost_usd, len(given.asides)
+        return Told(flown, given.messages, sent, usd, *told)
     return Told(flown, given[0], sent, usd)

@@ -19,6 +19,7 @@ from harness_zero.flight.steps import DONE, GAVE_UP, LONGEST, TOKEN, Step, as_re
 from harness_zero.loop import ModelFailed
 from harness_zero.messages import Message, Reply, said, tool_uses
 from harness_zero.patience import Alarm
+from harness_zero.rounds import CHANGING, NOISE
 from harness_zero.toolbox import input_fault
 from harness_zero.watch import Toolbox, array_in
 
@@ -56,7 +57,8 @@ class Cockpit:
     def __init__(self, flight: Flight, fuel: int = FUEL) -> None:
         self.flight, self.luck, self.fuel = flight, flight.luck, fuel
         self.place, self.clock, self.ids = flight.lay(), Clock(), count(1)
-        self.reader = Reader(self.output)
+        self.found: list[str] = []  # what tools said after an answer, to a harness that checks it
+        self.reader = Reader(self.output, self.found)
         self.outputs: dict[tuple[str, str], str] = {}
         meet = FAULTS[flight.fault](flight.at, flight.luck, self.clock)
         self.meets_model = flight.fault in IN_MODEL
@@ -138,6 +140,7 @@ class Cockpit:
         self.usd += reply["cost_usd"]
         self.spare = SPARE + len(tool_uses(reply))
         self.replies.append(reply)
+        self.found.clear()
         return reply
 
     def output(self, call: Call) -> str | None:
@@ -161,12 +164,18 @@ class Cockpit:
                 with self.at_rest():
                     value = self.make(name, input)
             except Exception as error:
-                self.outputs[name, repr(input)] = str(error)
+                self.note(name, input, str(error))
                 raise
-            self.outputs[name, repr(input)] = str(value)
+            self.note(name, input, str(value))
             return value
 
         return call
+
+    def note(self, name: str, input: dict[str, Any], output: str) -> None:
+        """Keep what a tool said, and whether the model had asked it to."""
+        self.outputs[name, repr(input)] = output
+        if output.strip() and self.replies and not tool_uses(self.replies[-1]):
+            self.found.append(NOISE.sub(CHANGING, output))
 
     def make(self, name: str, input: dict[str, Any]) -> Any:
         """Make a call, unless a fault meets it."""

@@ -29,6 +29,8 @@ LIMITS = {"max_rounds": 50, "cap_usd": 2.0, "seconds": 1800}  # of every flight
 USUAL = (*LIMITS, "clock")  # what a stage takes, and gets
 OFFERED = (*USUAL, "sleep")  # what a harness can ask for by naming it
 
+Contract = Callable[[Policy, Any, str], Policy]  # a stop, for these tools and this prompt, wrapped
+
 
 class NoHarness(SetupFault):
     """What was given cannot be flown."""
@@ -85,6 +87,11 @@ def pilot_of(name: str, run: Callable[..., Any], word: str = "") -> Pilot:
 
 def with_detectors(*detectors: Policy, name: str) -> Callable[..., Run]:
     """The library with what softens a stop, its brakes, and these detectors."""
+    return with_contract(lambda stop, tools, prompt: stop, *detectors, name=name)
+
+
+def with_contract(contract: Contract, *detectors: Policy, name: str) -> Callable[..., Run]:
+    """The library with its softened stop under a contract, its brakes, and these detectors."""
 
     def run(
         model: Any,
@@ -96,7 +103,7 @@ def with_detectors(*detectors: Policy, name: str) -> Callable[..., Run]:
         clock: Any = monotonic,
     ) -> Run:
         brakes = policy.max_rounds(max_rounds), policy.cost_cap(cap_usd), policy.deadline(seconds)
-        stop = recover(nudge(structural_stop))
+        stop = contract(recover(nudge(structural_stop)), tools, prompt)
         harness = assemble(of_messages(model), tools, stop, brakes, detectors=detectors)
         return harness(Run(prompt, clock))
 

@@ -5,9 +5,10 @@ else stands in a result is words of the harness, and of those a persona sees onl
 there are some. Each message is read once, so a flight costs as much as it is long.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from harness_zero.marks import unmarked
 from harness_zero.messages import Block, Message, blocks, request_fault, tool_uses, user, words
 
 
@@ -40,6 +41,7 @@ class Seen:
     replies: int = 0  # messages of the model
     told: bool = False  # the harness put in words of its own since the last reply
     ever_told: int = 0  # how often it did
+    shown_at: int = 0  # the calls there were when it last showed what it had found out itself
     characters: int = 0  # of everything read
 
     def all(self, name: str) -> list[Call]:
@@ -57,8 +59,13 @@ class Seen:
 class Reader:
     """Reads what a harness sends: what is new since the last time, or all if it was changed."""
 
-    def __init__(self, output: Callable[[Call], str | None] = lambda call: None) -> None:
+    def __init__(
+        self,
+        output: Callable[[Call], str | None] = lambda call: None,
+        found: Sequence[str] = (),
+    ) -> None:
         self.output = output  # what the tool itself said to this call last
+        self.found = found  # what tools said to the harness, after an answer and unasked
         self.forget()
 
     def forget(self) -> None:
@@ -70,13 +77,19 @@ class Reader:
 
     def read(self, messages: list[Message]) -> str | None:
         """Take in the messages; in words why the API would refuse them, if it would."""
-        if not isinstance(messages, list) or messages[: len(self.known)] != self.known:
-            self.forget()
+        if not self.goes_on(messages):
+            messages = [unmarked(m) for m in messages] if isinstance(messages, list) else messages
+            if not self.goes_on(messages):
+                self.forget()
         if fault := self.fault(messages):
             return fault
         for message in messages[len(self.known) :]:
             self.take(message)
         return None
+
+    def goes_on(self, messages: list[Message]) -> bool:
+        """Whether these messages begin with the ones that are known."""
+        return isinstance(messages, list) and messages[: len(self.known)] == self.known
 
     def fault(self, messages: list[Message]) -> str | None:
         """What is wrong with the array. Its settled part was looked at before, so not again."""
@@ -94,7 +107,7 @@ class Reader:
     def take(self, message: Message) -> None:
         """Read one message."""
         seen, new = self.seen, len(self.known)
-        self.known.append(message)
+        self.known.append(unmarked(message))  # the marks move, the messages do not
         if message["role"] == "assistant":
             self.turn = new if seen_user(self.known, new) else self.turn
             seen.replies, seen.told = seen.replies + 1, False
@@ -110,6 +123,8 @@ class Reader:
         elif block["type"] == "text":
             self.seen.characters += len(block["text"])
             self.tell(by_harness)
+            if by_harness and any(each in block["text"] for each in self.found):
+                self.seen.shown_at = len(self.seen.calls)
 
     def ask(self, block: Block) -> None:
         """A call enters the array."""
