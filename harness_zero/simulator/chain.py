@@ -51,7 +51,7 @@ class Chain:
         """With the lines of a request's tools and system prompt."""
         tools, system = request.get("tools"), request.get("system")
         offered, texts = listed(tools), listed(system)
-        self.add("tools", b"tools", 4 + self.frame(tools, offered))
+        self.add("tools", b"tools", 0 if self.declared else 4 + self.frame(tools, offered))
         self.tool_at = [0] * len(offered)
         for searching in (False, True):
             if searching:
