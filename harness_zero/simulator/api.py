@@ -4,6 +4,7 @@ It obeys the rules that docs/messages_api.md lists. What it says of tokens is an
 """
 
 import json
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import dropwhile
@@ -15,11 +16,11 @@ from urllib.parse import parse_qs
 from harness_zero.brief import brief, cut
 from harness_zero.faults import SetupFault
 from harness_zero.messages import Reply
-from harness_zero.simulator.cache import Cache, Counted, Missed, missing
+from harness_zero.simulator.cache import Cache, Missed, Prefix, missing
 from harness_zero.simulator.catalogue import MODELS, Facts
 from harness_zero.simulator.exchange import Answer, Body, Source
 from harness_zero.simulator.judge import Judge, characters
-from harness_zero.simulator.rule import Asked, Refusal, Rule, Served, keep, kind_of
+from harness_zero.simulator.rule import Asked, Refusal, Rule, Served, kind_of
 from harness_zero.simulator.rules import RULES
 from harness_zero.simulator.signature import is_thought, signed
 from harness_zero.simulator.speech import held, tokens, weight
@@ -28,6 +29,8 @@ VERSIONS = ("2023-06-01", "2026-10-21")
 LARGEST = 32 * 1024 * 1024  # bytes of a request to /v1/messages
 LONGEST = 600  # characters of a message or of a line in the log
 LOST = {"before": "before anything was done", "after": "after the reply was made"}
+DIAGNOSED = 64  # messages that a request's diagnostics may name
+NOT_FOUND = Missed("previous_message_not_found")
 STATES = ["active", "deprecated", "retired"]
 WARMED = {"content": [], "stop_reason": "max_tokens"}  # what is said where nothing may be said
 NOT_AGAIN = {"x-should-retry": "false"}
@@ -89,7 +92,7 @@ class Api:
     ) -> None:
         self.source, self.version = source, version
         self.clock, self.cache = clock, Cache(clock)
-        self.counted: dict[str, Counted] = {}  # by owner and message, for diagnostics
+        self.prefixes: deque[tuple[str, Prefix]] = deque(maxlen=DIAGNOSED)
         self.judge, self.served = Judge(rules), Served()
         self.strict = bool(rules)
         self.log: list[Logged] = []
@@ -189,14 +192,15 @@ class Api:
     def cached(self, asked: Asked, owner: str, began: float, whole: Body) -> Body:
         """The counters of a message by what the cache did, and its diagnostics if asked for."""
         counted = self.cache.serve(asked.body, asked.model, owner, began)
-        keep(self.counted, f"{owner} {whole['id']}", counted)
         usage = {"usage": {**whole["usage"], **counted.usage()}}
+        now = self.cache.last[owner]
+        self.prefixes.append((f"{owner} {whole['id']}", now))
         asks = asked.body.get("diagnostics")
         if asks is None:
             return usage
         before = asks.get("previous_message_id")
-        known = self.counted.get(f"{owner} {before}")
-        found = missing(known, counted) if known else Missed("previous_message_not_found")
+        known = dict(self.prefixes).get(f"{owner} {before}")
+        found = missing(known, now, counted.read) if known else NOT_FOUND
         told = {"cache_miss_reason": found.reason()} if before and found else None
         return {**usage, "diagnostics": told}
 

@@ -2,27 +2,27 @@
 
 Nothing is written but where a request is marked, and nothing is read but what was written:
 each mark looks back over twenty positions for an earlier write. Which settings take which
-level with them is in `system_settings` and `message_settings`.
+level with them is told in `settings`.
 
 Sources: Claude documentation, prompt caching, 2026-08-21 to 2026-10; anthropic SDK 2.10.0.
 """
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Any
 
 from harness_zero.prefix import frozen
 from harness_zero.simulator.catalogue import Facts
-from harness_zero.simulator.chain import Chain, Line, Weigh, parting
+from harness_zero.simulator.chain import Chain, Edges, Line, Weigh, parting
 from harness_zero.simulator.exchange import Body
 from harness_zero.simulator.marks import SECONDS, marks
 from harness_zero.simulator.speech import tokens
 
 LOOKBACK = 20  # positions that a mark looks at, its own among them
 LEAST = 512  # tokens worth writing, where a model's minimum is not known
-KEPT = 32  # conversations that are remembered
+KEPT = 16  # conversations that are remembered
 ENTRIES = 4_096  # writes that are remembered
 
 Settings = tuple[tuple[str, str], ...]  # names, and values as JSON
@@ -53,20 +53,17 @@ class Prefix:
     """What a cache sees of one request."""
 
     owner: tuple[str, str]  # the key, and the model
-    chain: Chain
-    count: int  # lines of the chain that are this request's
+    lines: list[Line]  # of the request, and perhaps more that came later
+    count: int  # lines that are this request's
+    edges: Edges
     system: Settings  # that the system prompt and the messages depend on
     messages: Settings  # that the messages depend on
-
-    @property
-    def lines(self) -> list[Line]:
-        """The lines, and perhaps more that came later."""
-        return self.chain.lines
+    cached: int = 0  # tokens that were read or written
 
     def entry(self, at: int) -> tuple[Any, ...]:
         """What everything up to this line is written and found under."""
-        system = self.system if at >= self.chain.system else ()
-        messages = self.messages if at >= self.chain.messages else ()
+        system = self.system if at >= self.edges.system else ()
+        messages = self.messages if at >= self.edges.messages else ()
         return (*self.owner, system, messages, self.lines[at].digest)
 
 
@@ -79,7 +76,6 @@ class Counted:
     written_5m: int = 0
     written_1h: int = 0
     missed: Missed | None = None  # against the request of the same key before it
-    prefix: Prefix | None = field(default=None, repr=False, compare=False)
 
     @property
     def written(self) -> int:
@@ -125,30 +121,30 @@ class Cache:
         self.entries: dict[tuple[Any, ...], Entry] = {}
         self.heads: dict[bytes, Chain] = {}
         self.chains: list[Chain] = []
-        self.last: dict[str, Counted] = {}
+        self.last: dict[str, Prefix] = {}  # by key
 
     def serve(self, request: Body, facts: Facts, key: str = "", at: float | None = None) -> Counted:
         """What a request that began at this time, or begins now, reads and writes."""
         now = self.clock() if at is None else at
-        prefix = self.prefix(request, facts, key)
-        points = breakpoints(prefix, request)
+        chain = self.chain(request)
+        prefix = prefixed(chain, request, (key, request.get("model") or facts.name))
+        points = breakpoints(chain, request)
         ends = {line: self.size(prefix, line, facts) for line in points}
         worth = {line: ttl for line, ttl in points.items() if ends[line] >= least(facts)}
         hits = [hit for line in points if (hit := self.hit(prefix, line, now)) is not None]
         self.use(prefix, hits, worth, now)
         read = max((self.size(prefix, hit, facts) for hit in hits), default=0)
-        hours = [ends[line] for line, ttl in worth.items() if ttl == "1h"]
-        longer = max(read, *hours) if hours else read
-        written = max(longer, *(ends[line] for line in worth)) if worth else longer
+        hour = max((ends[line] for line, ttl in worth.items() if ttl == "1h"), default=0)
+        longer = max(read, hour)
+        written = max((longer, *(ends[line] for line in worth)))
         whole = self.size(prefix, prefix.count - 1, facts)
-        counts = whole - written, read, written - longer, longer - read
-        counted, last = Counted(*counts, prefix=prefix), self.last.get(key)
-        missed = missing(last, counted) if last else None
-        self.last[key] = replace(counted, missed=missed)
-        return self.last[key]
+        last = self.last.get(key)
+        missed = missing(last, prefix, read) if last else None
+        self.last[key] = replace(prefix, cached=written)
+        return Counted(whole - written, read, written - longer, longer - read, missed)
 
-    def prefix(self, request: Body, facts: Facts, key: str) -> Prefix:
-        """The request's lines, of which only the new ones are made."""
+    def chain(self, request: Body) -> Chain:
+        """A chain that begins with the request's lines, of which only the new ones are made."""
         messages = request["messages"]
         head = self.head(request)
         same, chain = self.known(messages, head)
@@ -157,9 +153,7 @@ class Cache:
         for message in messages[same:]:
             chain.grow(message)
         self.chains = [chain, *(c for c in self.chains if c is not chain)][:KEPT]
-        count, owner = chain.until(len(messages)), (key, request.get("model") or facts.name)
-        system, inner = settings(request, chain, len(messages))
-        return Prefix(owner, chain, count, system, inner)
+        return chain
 
     def known(self, messages: list[Any], head: Chain) -> tuple[int, Chain]:
         """How many messages are known, and the chain that knows them; the head alone if none does.
@@ -221,14 +215,22 @@ def least(facts: Facts) -> int:
 
 def same_head(one: Chain, other: Chain) -> bool:
     """Whether two conversations have the same tools and system prompt."""
-    return one.lines[one.messages].digest == other.lines[other.messages].digest
+    ends = one.edges.messages, other.edges.messages
+    return one.lines[ends[0]].digest == other.lines[ends[1]].digest
 
 
-def breakpoints(prefix: Prefix, request: Body) -> dict[int, str]:
+def breakpoints(chain: Chain, request: Body) -> dict[int, str]:
     """The lines that are marked, in cache order, and for how long each is to live."""
-    chain, sent = prefix.chain, len(request["messages"])
+    sent = len(request["messages"])
     within = sorted(at for at in chain.seen.marked if at < sent)
     return {chain.line(m.section, m.at, m.index): m.ttl for m in marks(request, within)}
+
+
+def prefixed(chain: Chain, request: Body, owner: tuple[str, str]) -> Prefix:
+    """The request's part of a chain, with whatever else it is written under."""
+    sent = len(request["messages"])
+    system, messages = settings(request, chain, sent)
+    return Prefix(owner, chain.lines, chain.until(sent), chain.edges, system, messages)
 
 
 def settings(request: Body, chain: Chain, messages: int) -> tuple[Settings, Settings]:
@@ -255,12 +257,10 @@ def as_settings(values: dict[str, Any]) -> Settings:
     return tuple((name, json.dumps(value, sort_keys=True)) for name, value in values.items())
 
 
-def missing(before: Counted, now: Counted) -> Missed | None:
+def missing(before: Prefix, now: Prefix, read: int) -> Missed | None:
     """What keeps a request from being read as far as an earlier one was; None if it goes on."""
-    change = before.prefix and now.prefix and changed(before.prefix, now.prefix)
-    if not change:
-        return None
-    return Missed(*change, max(0, before.read + before.written - now.read))
+    change = changed(before, now)
+    return Missed(*change, max(0, before.cached - read)) if change else None
 
 
 def changed(then: Prefix, now: Prefix) -> tuple[str, str] | None:
@@ -284,8 +284,8 @@ def changed(then: Prefix, now: Prefix) -> tuple[str, str] | None:
 
 def section(then: Prefix, now: Prefix, at: int) -> str:
     """Which part of the requests a line belongs to, in the words of the diagnostics."""
-    if at < max(then.chain.texts, now.chain.texts):
+    if at < max(then.edges.texts, now.edges.texts):
         return "tools_changed"
-    if at < max(then.chain.messages, now.chain.messages):
+    if at < max(then.edges.messages, now.edges.messages):
         return "system_changed"
     return "messages_changed"

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any, NamedTuple
 
-from harness_zero.prefix import SECTIONS, listed, named, part_named, parts, rendered
+from harness_zero.prefix import listed, named, part_named, parts, rendered
 from harness_zero.simulator.exchange import Body
 from harness_zero.simulator.judge import bare, characters
 from harness_zero.simulator.seen import Seen
@@ -32,6 +32,17 @@ class Line(NamedTuple):
     kind: str  # of the last block up to here
 
 
+class Edges(NamedTuple):
+    """The lines at which the parts of a prefix begin."""
+
+    system: int  # its heading: here the tools end
+    texts: int  # its first block; before it stands the server's search, if that is offered
+    messages: int  # their heading: here the system prompt ends
+
+
+HEADLESS = Edges(0, 0, 0)
+
+
 @dataclass
 class Chain:
     """The lines of a conversation. What a request took of them never changes; it only grows."""
@@ -39,9 +50,7 @@ class Chain:
     declared: Weigh | None = None  # a block's tokens; without it, characters are counted
     lines: list[Line] = field(default_factory=list)
     tool_at: list[int] = field(default_factory=list)  # the line of each tool
-    system: int = 0  # the line of the system prompt's heading: here the tools end
-    texts: int = 0  # the line of its first block
-    messages: int = 0  # the line of the messages' heading: here the system prompt ends
+    edges: Edges = HEADLESS
     seen: Seen = field(default_factory=Seen)  # the messages as they came
     starts: list[int] = field(default_factory=list)  # the line of each message's role
     pictured: int | None = None  # the first message with an image
@@ -52,21 +61,24 @@ class Chain:
         tools, system = request.get("tools"), request.get("system")
         offered, texts = listed(tools), listed(system)
         self.add("tools", b"tools", 0 if self.declared else 4 + self.frame(tools, offered))
+        own = [at for at, tool in enumerate(offered) if not is_web_search(tool)]
+        search = [at for at, tool in enumerate(offered) if is_web_search(tool)]
         self.tool_at = [0] * len(offered)
-        for searching in (False, True):
-            if searching:
-                self.system = len(self.lines)
-                self.add("system", b"system", self.frame(system, texts))
-            for at, tool in enumerate(offered):
-                if is_web_search(tool) is searching:
-                    self.tool_at[at] = len(self.lines)
-                    self.block(named("tools", at, tool), tool)
-        self.texts = len(self.lines)
+        self.offer(own, offered)
+        heading = len(self.lines)
+        self.add("system", b"system", self.frame(system, texts))
+        self.offer(search, offered)
+        self.edges = Edges(heading, len(self.lines), len(self.lines) + len(texts))
         for at, text in enumerate(texts):
             self.block(named("system", at, text), text)
-        self.messages = len(self.lines)
-        self.add(SECTIONS[2], b"messages", 0)
+        self.add("messages", b"messages", 0)
         return self
+
+    def offer(self, numbers: list[int], tools: list[Any]) -> None:
+        """The lines of some of the tools."""
+        for at in numbers:
+            self.tool_at[at] = len(self.lines)
+            self.block(named("tools", at, tools[at]), tools[at])
 
     def grow(self, message: Any) -> None:
         """One message more."""
@@ -114,7 +126,7 @@ class Chain:
         """The line of a tool, of a block of the system prompt, or of a block of a message."""
         if section == "tools":
             return self.tool_at[at]
-        return self.texts + at if section == "system" else self.starts[at] + 1 + index
+        return self.edges.texts + at if section == "system" else self.starts[at] + 1 + index
 
     def until(self, messages: int) -> int:
         """How many lines there are up to the end of so many messages."""
