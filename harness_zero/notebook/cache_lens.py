@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 LINES, ROWS = 20, 40  # rounds that the text face and the HTML face show at most
 HEAD = ("round", "bytes", "shared", "tokens", "read", "written", "fresh", "cost", "")
 WIDTHS = (5, 10, 10, 8, 8, 8, 8, 9)
-WAYS = ("the same run", "tokens", "read", "cost", "against", "first lost")
+WAYS = ("the same run", "tokens", "read", "cost", "against", "first lost in round")
 
 
 def cache_lens(
@@ -67,8 +67,8 @@ class Lens:
         """The run as text: a line a round, then a line for each way to have sent it."""
         rounds = [in_columns(row) for row in few(self.rounds, LINES)]
         ways = [way_in_columns(row) for row in self.ways]
-        lines = [*self.opening, in_columns(HEAD), *rounds, way_in_columns(WAYS), *ways]
-        return "\n".join(map(clipped, lines))
+        head = [*map(clipped, self.opening), in_columns(HEAD)]
+        return "\n".join([*head, *rounds, *map(clipped, [way_in_columns(WAYS), *ways])])
 
     def page(self) -> str:
         """The run as tables that need no script and no styles."""
@@ -149,11 +149,11 @@ def round_cells(run: "Priced", course: "Course", at: int) -> list[str]:
 
 def way_cells(run: "Priced", course: "Course") -> list[str]:
     """A way to have sent the run: what it reads and costs, and where it first loses something."""
-    sound, cost = run.usd(run.courses[run.sound]), run.usd(course)
-    against = f"{cost / sound:.2f}x" if cost is not None and sound else ""
+    cost, times = run.usd(course), run.against(course)
+    against = "" if times is None else f"{times:.2f}x"
     read = sum(each.read for each in course.counted)
     lost = course.broken
-    where = f"round {lost[0] + 1}: {finding(course, lost[0])}" if lost else ""
+    where = f"{lost[0] + 1}: {where_lost(course, lost[0])}" if lost else ""
     told = "?" if cost is None else usd(cost)
     return [course.name, f"{course.sent:,}", f"{read:,}", told, against, where]
 
@@ -168,7 +168,13 @@ def finding(course: "Course", at: int) -> str:
     if not course.lost(at):
         return ""
     waited = course.times[at] - course.times[at - 1]
-    return f"{waited:,.0f} s later" if waited >= LIFETIME else "what was written is out of sight"
+    return f"{waited:,.0f} s later" if waited >= LIFETIME else "out of sight"
+
+
+def where_lost(course: "Course", at: int) -> str:
+    """The same in fewer words."""
+    found = course.changes[at].parts
+    return found.block if found else finding(course, at)
 
 
 def few(rows: list[list[str]], most: int) -> list[list[str]]:
@@ -185,13 +191,13 @@ def in_columns(cells: Sequence[str]) -> str:
     if not cells[0]:
         return f"      {cells[1]}"
     told = " ".join(f"{each:>{width}}" for each, width in zip(cells, WIDTHS, strict=False))
-    return f"{told}  {cells[-1]}".rstrip()
+    return f"{told}\n       {clipped(cells[-1])}" if cells[-1] else told
 
 
 def way_in_columns(cells: Sequence[str]) -> str:
     """A way to have sent the run as a line."""
     name, sent, read, cost, against, where = cells
-    return f"{name:<22}{sent:>11}{read:>11}{cost:>10}{against:>8}  {where}".rstrip()
+    return f"{name:<22}{sent:>10}{read:>10}{cost:>10}{against:>8}  {where}".rstrip()
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -4,8 +4,8 @@ The tokens are those that the API declared where a run has them all, else the es
 offline API's cache. The prices are those of the package genai-prices, as old as its version.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -18,6 +18,7 @@ from harness_zero.simulator.cache import Cache, Counted
 from harness_zero.simulator.catalogue import MODELS, Facts
 
 MILLION = 1_000_000
+MOST = 100  # rounds that are busted: what is lost in each round is worked out anew in each
 
 
 @dataclass(frozen=True)
@@ -109,19 +110,27 @@ class Priced:
     lines: Lines
     courses: list[Course]
     sound: int  # which of them the others are held against
-    facts: Facts = field(repr=False)
+    busted: int  # how many rounds from the first on the others have
 
     @cached_property
     def bases(self) -> list[Course]:
         """The run as it was sent, as declared, estimated or marked."""
         return self.courses[: self.sound + 1]
 
-    def usd(self, course: Course) -> float | None:
-        """What a course costs."""
-        return sum(map(self.prices.usd, course.counted)) if self.prices else None
+    def usd(self, course: Course, rounds: int | None = None) -> float | None:
+        """What a course costs, or its first rounds."""
+        return sum(map(self.prices.usd, course.counted[:rounds])) if self.prices else None
+
+    def against(self, course: Course) -> float | None:
+        """What a course costs against the sound one, over the rounds that both have."""
+        rounds = len(course.counted)
+        cost, sound = self.usd(course), self.usd(self.courses[self.sound], rounds)
+        return cost / sound if cost is not None and sound else None
 
 
-def priced(found: Sent, model: str, times: Sequence[float] | None, mark: Any) -> Priced:
+def priced(
+    found: Sent, model: str, times: Sequence[float] | None, mark: Callable[[Request], Request]
+) -> Priced:
     """A run's requests priced as they were sent, and busted in each way that changes them."""
     facts = MODELS.get(model) or Facts(model)
     when = at_pace(found.requests) if times is None else times
@@ -148,9 +157,13 @@ def priced(found: Sent, model: str, times: Sequence[float] | None, mark: Any) ->
     if not own:
         sound = [mark(request) for request in found.requests], when
         bases.append(course("with marks", "The same requests, marked for caching.", "", sound))
-    busted = [course(b.name, b.does, b.cure, b.bust(*sound)) for b in BUSTERS]
+    first = sound[0][:MOST], sound[1][:MOST]
+    busted = [course(b.name, b.does, b.cure, b.bust(*first)) for b in BUSTERS]
     notes = [*found.notes, *([] if own or any_cached(declared) else [UNMARKED])]
-    return Priced(model, prices(model), notes, lines, [*bases, *busted], len(bases) - 1, facts)
+    if len(found.requests) > MOST:
+        notes.append(f"Sent otherwise are the first {MOST} rounds.")
+    known = lines, [*bases, *busted], len(bases) - 1, len(first[0])
+    return Priced(model, prices(model), notes, *known)
 
 
 UNMARKED = "No request is marked with cache_control, so nothing is cached: caching is opt-in."

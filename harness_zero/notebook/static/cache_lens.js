@@ -103,9 +103,9 @@ const pricesFor = (tiers, total) => tiers.filter(([above]) => !above || total > 
 function render({ model, el }) {
   /** @type {Payload} */ const payload = model.get("payload");
   const { courses, labels, sizes, lines, tiers, sound } = payload;
-  const rounds = payload.rounds.length, base = reader(payload.rounds);
+  const base = reader(payload.rounds);
   const own = courses.map((course) => (course.rounds.length ? reader(course.rounds) : null));
-  let at = -1, chosen = -1;
+  let at = -1, chosen = -1, rounds = payload.rounds.length; // of the run that is chosen
 
   const rowsAt = (n, round) => {
     if (own[n]) return own[n](round);
@@ -120,7 +120,7 @@ function render({ model, el }) {
     return { usd: paid / 1e6, worth: paid / full };
   };
   const costs = courses.map((course) => course.tokens.map(costOf));
-  const totals = costs.map((each) => sum(each.map(({ usd }) => usd)));
+  const cost = (n, last) => sum(costs[n].slice(0, last).map(({ usd }) => usd));
 
   // the controls
   const button = (glyph, name, key, action) =>
@@ -155,8 +155,8 @@ function render({ model, el }) {
     make("tbody", {}, ...courses.map((course, n) => {
       const read = sum(course.tokens.map(([r]) => r)), all = sum(course.tokens.map(sum)), lost = lostIn(course);
       const label = make("label", { for: `${group}-${n}` }, radios[n], ` ${course.name}`);
-      const cells = [count(all), count(read), tiers.length ? money(totals[n]) : "not known",
-        n < sound || !tiers.length ? "" : n === sound ? "1×" : `${(totals[n] / totals[sound]).toFixed(2)}×`,
+      const cells = [count(all), count(read), tiers.length ? money(cost(n)) : "not known",
+        n < sound || !tiers.length ? "" : n === sound ? "1×" : `${(cost(n) / cost(sound, course.tokens.length)).toFixed(2)}×`,
         lost.length ? `${plural(lost.length, "round")}, first ${lost[0] + 1}` : course.marked ? "none" : "not cached"];
       return make("tr", { onclick: () => choose(n) }, make("th", { scope: "row" }, label), ...cells.map((cell) => make("td", {}, cell)));
     })));
@@ -345,6 +345,9 @@ function render({ model, el }) {
     if (focus) radios[next].focus({ preventScroll: true });
     if (next === chosen) return;
     chosen = next;
+    rounds = courses[chosen].tokens.length;
+    at = Math.min(at, rounds - 1);
+    slider.max = String(rounds);
     radios[next].checked = true;
     for (const [n, radio] of radios.entries()) radio.closest("tr")?.classList.toggle("hz-lens-chosen", n === chosen);
     const { does: what, cure } = courses[chosen];
