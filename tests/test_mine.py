@@ -1,6 +1,7 @@
 """my_harness/: answers that passed become the learner's own package, and nothing is lost."""
 
 import sys
+from inspect import unwrap
 from types import FunctionType
 
 import pytest
@@ -92,6 +93,12 @@ def fingerprint(call, result):
 
 def circle(keys):
     return ours(keys)
+""",
+    "marked": """from harness_zero.view import marked as ours
+
+
+def marked(request):
+    return ours(request)
 """,
     "ending": """from harness_zero.policy import ending as ours
 
@@ -321,7 +328,7 @@ def test_every_piece_that_is_borrowed_keeps_the_promises_of_the_last_exercise_th
     package = load(copy)
     for name, exercises in makers().items():
         for promise in exercises[-1].promises:
-            promise(getattr(package, name))
+            promise(unwrap(getattr(package, name)))  # the loop without what stands around it
     assert mine.lab_of(EXERCISES["run"]) == "01_structural_stop"
 
 

@@ -346,11 +346,13 @@ def another_run_reads_the_head(answer: Marked) -> None:
     alone = {"tools": tools, "messages": whole["messages"]}
     for first, where in ((whole, ""), (alone, ", where there is no system prompt")):
         second = {**first, "messages": [user("Something else altogether.")]}
-        _, found = served([sent_as(answer, first), sent_as(answer, second)])
+        sent = [sent_as(answer, first), sent_as(answer, second)]
+        _, found = served(sent)
         if not found.read:
             why = "a mark at the end of the system prompt, or else of the tools, writes the head"
             why += " by itself, for every run"
-            raise Broken(f"a second run to read the head{where}", told(found), why)
+            got = f"{told(found)}, with marks at {names_of(sent[0])}"
+            raise Broken(f"a second run to read the head{where}", got, why)
 
 
 def there_are_at_most_four_marks_and_the_old_ones_are_gone(answer: Marked) -> None:
@@ -490,8 +492,11 @@ def made_shorter(answer: Compact, messages: list[Message], keep: int) -> list[Me
     before = deepcopy(messages)
     found = answer(messages, SUMMARY, keep)
     if messages != before:
+        pairs = enumerate(zip(messages, before, strict=False))
+        other = next((at for at, (one, then) in pairs if one != then), len(messages))
         why = "the run keeps its whole array; only what is sent is shorter"
-        raise Broken("the messages that it is given to stay as they were", "other ones", why)
+        got = f"{len(messages)} of {len(before)}, and another message {other}"
+        raise Broken("the messages that it is given to stay as they were", got, why)
     if fault := list_fault(found):
         raise Broken("a list of messages back", fault, "it is what the model is sent")
     return found
@@ -504,6 +509,9 @@ def the_prompt_stays_and_the_summary_stands_behind_it(answer: Compact) -> None:
     if not found or first[:1] != [text(PROMPT)]:
         why = "the task is the one thing that nobody may sum up"
         raise Broken("a first message that begins with the prompt", brief(found[:1], 200), why)
+    if found[1:2] == [user(SUMMARY)]:
+        why = "in the first message it is one block more, and what is kept begins at message 1"
+        raise Broken("the summary as a block behind the prompt", "a message of its own", why)
     if first[1:] != [text(SUMMARY)]:
         why = "prompt, summary, and then what is kept: the order in which it happened"
         raise Broken("the summary as a block behind the prompt", brief(first, 200), why)

@@ -1,9 +1,11 @@
 """Answers to lab 07: right ones of several shapes, and what people get wrong."""
 
+import json
 from copy import deepcopy
 from itertools import zip_longest
 
 from harness_zero import view
+from harness_zero.grading.lab07 import TRIMMED
 from harness_zero.messages import blocks, text, tool_results, user, with_words
 from harness_zero.prefix import first_difference, lines, rendering
 
@@ -57,8 +59,7 @@ def in_the_order_of_the_dict(request):
 
 
 def with_the_marks(request):
-    for name, _ in lines(request):
-        yield name, str(request)
+    return lines(json.loads(json.dumps(request).replace("cache_control", "mark")))
 
 
 def sorted_tools(request):
@@ -92,8 +93,7 @@ def anything_new(before, after):
 
 
 def marked(request):
-    request = view.marked(request)  # our own, to be counted on for what is not under test
-    return request
+    return view.marked(request)  # our own
 
 
 def marked_by_hand(request):
@@ -289,17 +289,6 @@ def compact(messages, summary, keep):
     return [{**first, "content": [*blocks(first), text(summary)]}, *messages[cut:]]
 
 
-def compact_from_the_end(messages, summary, keep):
-    kept = [*messages[1:]]
-    while len(kept) > keep and not (
-        len(kept) == keep + 1 and tool_results(kept[1:2][0] if kept[1:2] else user())
-    ):
-        kept = kept[1:]
-    if len(kept) == len(messages) - 1:
-        return messages
-    return [user(*blocks(messages[0]), summary), *kept]
-
-
 def compact_looking_back(messages, summary, keep):
     rest = messages[1:]
     begin = len(rest) - keep
@@ -338,32 +327,20 @@ def compact_the_prompt_in_place(messages, summary, keep):
     return found
 
 
+def marked_for_an_hour(request):
+    return view.marked(request, ttl="1h")
+
+
 RIGHT = {
-    "first_change": {
-        "a list of lines": first_change,
-        "pairs": first_change_by_pairs,
-        "bytes so far": first_change_by_bytes,
-    },
-    "broken_prefix": {
-        "a tuple": lambda: ("c", 6),
-        "a list, a capital": lambda: ["C", 6],
-    },
-    "marked": {
-        "ours": marked,
-        "by hand": marked_by_hand,
-        "three": marking(-1, -3),
-        "an hour": lambda request: view.marked(request, ttl="1h"),
-    },
-    "with_news": {
-        "with_words": with_news,
-        "a copy": with_news_in_a_copy,
-        "in the prompt": with_news_in_the_prompt,
-    },
-    "compact": {
-        "a cut": compact,
-        "looking back": compact_looking_back,
-        "built": cutting(),
-    },
+    "first_change": [first_change, first_change_by_pairs, first_change_by_bytes],
+    "broken_prefix": [
+        lambda: ("c", 6),
+        lambda: ["C", 6],
+        lambda: (" c ", TRIMMED),
+    ],
+    "marked": [marked, marked_by_hand, marking(-1, -3), marked_for_an_hour],
+    "with_news": [with_news, with_news_in_a_copy, with_news_in_the_prompt],
+    "compact": [compact, compact_looking_back, cutting()],
 }
 
 WRONG = {
@@ -387,7 +364,7 @@ WRONG = {
             "got:      'message'",
         ),
         "whole sections": (changes(of=as_it_stands), "None for a request and the next one"),
-        "the marks": (changes(of=with_the_marks), "None for a request and the next one"),
+        "the marks": (changes(of=with_the_marks), "the same request with marks in it"),
         "takes them off": (that_takes_marks_off, "both requests to stay as they were"),
     },
     "broken_prefix": {
@@ -450,7 +427,7 @@ WRONG = {
         ),
         "a message of its own": (
             cutting(first=lambda prompt, summary: [prompt, user(summary)]),
-            "the summary as a block",
+            "a message of its own",
         ),
         "anywhere": (cutting(back=0), "a result without its call is refused"),
         "two back": (cutting(back=2), "with keep=1"),
@@ -468,6 +445,6 @@ WRONG = {
         ),
         "even if short": (cutting(short=False), "no message is left out"),
         "in place": (compact_in_place, "to stay as they were"),
-        "the prompt in place": (compact_the_prompt_in_place, "to stay as they were"),
+        "the prompt in place": (compact_the_prompt_in_place, "another message 0"),
     },
 }
