@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from harness_zero.messages import Message, reply, said, text, tool_result, tool_use, user
+from harness_zero.messages import Block, Message, reply, said, text, tool_result, tool_use, user
+from harness_zero.prefix import MARK
 from harness_zero.simulator.exchange import Body
 from harness_zero.simulator.rule import Rule
-from harness_zero.simulator.rules import array, content, pairs, request, thinking, tools
+from harness_zero.simulator.rules import array, caching, content, pairs, request, thinking, tools
 
 GO = user("go")
 ADD = {"name": "add", "input_schema": {"type": "object"}}
@@ -272,6 +273,64 @@ def content_examples() -> Iterator[Example]:
     )
 
 
+def kept(block: Block, ttl: str | None = None) -> Block:
+    """A block that is marked for the cache."""
+    return {**block, "cache_control": {"type": "ephemeral", **({"ttl": ttl} if ttl else {})}}
+
+
+def caching_examples() -> Iterator[Example]:
+    """Marks for the cache, and a request that only fills it."""
+    c, mark = caching, kept({})["cache_control"]
+    five = [kept(text(word)) for word in ("one", "two", "three", "four", "five")]
+    yield Example(c.mark_is_known, "on a block", body(user(five[0])))
+    spread = body(user(five[0]), tools=[kept(ADD)], system=[kept(text("You add."))])
+    yield Example(c.mark_is_known, "on a tool, the system prompt and a block", spread)
+    yield Example(
+        c.mark_is_known, "at the top, for an hour", body(cache_control=kept({}, "1h")[MARK])
+    )
+    wrong = body(user({**text("go"), MARK: {"type": "lasting"}}))
+    says = "messages.0.content.0.text.cache_control: Input tag 'lasting'"
+    yield Example(c.mark_is_known, "of another type", wrong, says)
+    wrong = body(user(kept(text("go"), "2h")))
+    says = "cache_control.ephemeral.ttl: Input should be '5m' or '1h'"
+    yield Example(c.mark_is_known, "for two hours", wrong, says)
+    wrong = body(user({**text(" "), MARK: mark}))
+    says = "messages.0.content.0.text: cache_control cannot be set for empty text blocks"
+    yield Example(c.no_mark_on_nothing, "on a blank text", wrong, says)
+    cited = spoken({**text("so it is"), "citations": [kept({"type": "char_location"})]})
+    says = "messages.1.content.0.text.citations.0.cache_control: Extra inputs"
+    yield Example(c.no_mark_on_a_part, "on a citation", body(GO, cited, GO), says)
+    thought = spoken(kept({"type": "thinking", "thinking": "I add.", "signature": "EqoB"}))
+    says = "messages.1.content.0.thinking.cache_control: Extra inputs are not permitted"
+    yield Example(content.no_fields_more, "a mark on a thought", body(GO, thought, GO), says)
+    most = "A maximum of 4 blocks with cache_control may be provided. Found 5."
+    yield Example(c.four_at_most, "four", body(user(*five[:4])))
+    yield Example(c.four_at_most, "five", body(user(*five)), most)
+    wrong = body(user(*five[:4], "and go"), cache_control=mark)
+    yield Example(c.room_for_the_automatic, "a fifth", wrong, most)
+    same = body(user(*five[:4]), cache_control=mark)
+    yield Example(c.room_for_the_automatic, "where the fourth is", same)
+    wrong = body(user(five[0]), cache_control=kept({}, "1h")[MARK])
+    yield Example(c.automatic_agrees, "an hour, over five minutes", wrong, "ttl='1h' conflicts")
+    says = "a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block."
+    wrong = body(user(kept(text("go"), "1h")), system=[kept(text("You add."))])
+    yield Example(c.longer_first, "five minutes, then an hour", wrong, says)
+    fine = body(user(five[0]), system=[kept(text("You add."), "1h")])
+    yield Example(c.longer_first, "an hour, then five minutes", fine)
+    yield Example(c.only_fills, "with a mark", body(user(five[0]), max_tokens=0))
+    schema = {"type": "json_schema", "schema": {"type": "object"}}
+    wishes: dict[str, Body] = {
+        "stream": {"stream": True},
+        "thinking": {"thinking": {"type": "enabled", "budget_tokens": 1024}},
+        "output_config.format": {"output_config": {"format": schema}},
+        "tool_choice": {"tools": [ADD], "tool_choice": {"type": "any"}},
+    }
+    for name, fields in wishes.items():
+        model = "claude-sonnet-4-6" if name == "thinking" else "claude-sonnet-5"
+        wrong = body(user(five[0]), model=model, max_tokens=0, **fields)
+        yield Example(c.only_fills, f"with {name}", wrong, f"{name}: not supported when")
+
+
 def array_examples() -> Iterator[Example]:
     """The array as a whole."""
     a = array
@@ -403,6 +462,7 @@ def examples() -> tuple[Example, ...]:
         request_examples,
         tool_examples,
         content_examples,
+        caching_examples,
         array_examples,
         pair_examples,
         thinking_examples,

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness_zero.messages import blocks
-from harness_zero.prefix import MARK, SECTIONS
+from harness_zero.prefix import MARK, SECTIONS, listed
 from harness_zero.simulator.exchange import Body
-from harness_zero.simulator.rule import is_blank
 from harness_zero.simulator.seen import bearing
 from harness_zero.simulator.signature import is_thought
 
@@ -27,6 +26,11 @@ class Mark:
     automatic: bool = False  # from the field at the top of the request
 
     @property
+    def place(self) -> tuple[int, int, int]:
+        """Where it stands, in cache order."""
+        return SECTIONS.index(self.section), self.at, self.index
+
+    @property
     def ttl(self) -> str:
         """How long what it writes is to live."""
         given = self.control.get("ttl") if isinstance(self.control, dict) else None
@@ -38,15 +42,14 @@ def marks(request: Body, within: Iterable[int] | None = None) -> list[Mark]:
 
     The messages that may bear some are looked for, unless they are given.
     """
-    explicit = [*explicit_marks(request, within)]
-    added = automatic(request)
-    here = [(m.section, m.at, m.index) for m in explicit]
-    if not added or (added.section, added.at, added.index) in here:
+    return joined([*explicit_marks(request, within)], automatic(request))
+
+
+def joined(explicit: list[Mark], added: Mark | None) -> list[Mark]:
+    """The marks and the automatic one in its place, unless one stands there already."""
+    if not added or any(mark.place == added.place for mark in explicit):
         return explicit
-    order = [(SECTIONS.index(s), at, index) for s, at, index in here]
-    own = SECTIONS.index(added.section), added.at, added.index
-    place = sum(other < own for other in order)
-    return [*explicit[:place], added, *explicit[place:]]
+    return sorted([*explicit, added], key=lambda mark: mark.place)
 
 
 def explicit_marks(request: Body, within: Iterable[int] | None = None) -> Iterator[Mark]:
@@ -95,15 +98,11 @@ def automatic(request: Body) -> Mark | None:
             if can_bear(content[index]):
                 return Mark(SECTIONS[2], at, index, MARK, content[index], control, True)
     for section in ("system", "tools"):
-        given = request.get(section) or []
-        if given:
-            last = given if isinstance(given, str) else given[-1]
-            return Mark(
-                section, 0 if last is given else len(given) - 1, 0, MARK, last, control, True
-            )
+        if given := listed(request.get(section)):
+            return Mark(section, len(given) - 1, 0, MARK, given[-1], control, True)
     return None
 
 
 def can_bear(block: Any) -> bool:
     """Whether a mark may stand on this block: on no thought, and on no empty text."""
-    return not is_thought(block) and not (block["type"] == "text" and is_blank(block["text"]))
+    return not is_thought(block) and not (block["type"] == "text" and not block["text"].strip())

@@ -10,6 +10,7 @@ from harness_zero.messages import reply
 from harness_zero.simulator.api import VERSIONS, Api, Call
 from harness_zero.simulator.examples import Example, examples
 from harness_zero.simulator.exchange import Answer
+from harness_zero.simulator.invalidation import CHANGES, lost
 from harness_zero.simulator.rule import Rule
 from harness_zero.simulator.rules import RULES
 
@@ -47,14 +48,51 @@ TAIL = """
 - Where it is not known whether a model accepts something, it is accepted here: a forced
   `tool_choice` on Fable 5.2 and Haiku 5.5, a system message inside the array on Sonnet 5.5,
   Haiku 5.5 and Fable 5.2.
-- Prompt caching comes with chapter 07.
+- `max_tokens` 0 fills the cache and says nothing; the model behind the API is not asked.
+
+## How the cache counts
+
+Nothing is cached unless a request is marked. What the offline API does then, by Claude's
+documentation (prompt caching, 2026-08-21 to 2026-10):
+
+- The prefix is tools, then system, then messages. It is written where it is marked, and nowhere
+  else. Each mark looks back for an earlier write, over 20 positions, its own among them; a run of
+  `tool_use` blocks is one position, and so is a run of `tool_result` blocks.
+- A prefix of fewer tokens than the model's minimum is not cached, and nobody says so.
+- A write lives for 5 minutes or for an hour, counted from the start of the request that wrote or
+  last read it, on the clock that the `Api` was given. Keys, workspaces and models are apart.
+- The counters are disjoint: read up to the longest hit, written for an hour from there to the last
+  mark of an hour, written for 5 minutes from there to the last mark, `input_tokens` after it.
+- `diagnostics` names the first change since the message that it is told.
+
+| change | tools | system | messages |
+|---|---|---|---|
+ROWS
+
+What was not known was decided so:
+
+- A change of `thinking` or of the effort costs the messages alone; on some models it costs more.
+  Effort `high` is the same as none. A first image costs the messages written before it, and those
+  that follow do not; so it is with a first document to be cited, which costs the system prompt too.
+- Where a model's minimum is not known (Fable 5.2, Mythos 5.2) it is 512 tokens here.
+- A mark on a block inside a result counts as one of the four, and stands where the result ends.
+- A mark of an hour on what is cached for five minutes reads it, and leaves it at five minutes.
+- `max_tokens`, `stream`, stop sequences and metadata are no part of what is cached (inferred).
+- Not done: the mark that the API itself sets after results of tools that the server runs.
 """
 
 
 def page() -> str:
     """The whole page."""
     table = examples()
-    return HEAD + "".join(section(rule, table) for rule in RULES) + TAIL
+    rules = "".join(section(rule, table) for rule in RULES)
+    return HEAD + rules + TAIL.replace("ROWS", "\n".join(map(row, CHANGES)))
+
+
+def row(change: str) -> str:
+    """What one change costs at each level, tried out."""
+    cells = ("lost" if gone else "kept" for gone in lost(CHANGES[change]).values())
+    return f"| {change} | {' | '.join(cells)} |"
 
 
 def section(rule: Rule, table: tuple[Example, ...]) -> str:

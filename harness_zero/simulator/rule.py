@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import groupby
 from typing import Any, Literal
 
 from harness_zero.messages import Block, Message, Reply, blocks
 from harness_zero.simulator.catalogue import Facts
 from harness_zero.simulator.exchange import Body
+from harness_zero.simulator.marks import Mark, explicit_marks
 from harness_zero.simulator.signature import apart, digest
 
 # documented: in the provider's documentation or SDK; reported: seen in public reports of real
@@ -72,6 +74,11 @@ class Asked:
     def messages(self) -> list[Message]:
         """The array."""
         return self.body["messages"]
+
+    @cached_property
+    def marks(self) -> list[Mark]:
+        """The marks that stand on its blocks, looked for once."""
+        return [*explicit_marks(self.body)]
 
 
 @dataclass(frozen=True)

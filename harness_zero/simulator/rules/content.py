@@ -204,12 +204,14 @@ def only_there(asked: Asked, part: Part, role: str) -> Iterator[Refusal]:
 
 
 MESSAGE_RULES = (message_is_whole,)
-BLOCK_RULES = (
+FORM = (
     block_is_whole,
     no_fields_more,
     input_is_an_object,
     id_is_plain,
     result_is_readable,
+)
+SAYING = (
     text_says_something,
     each_in_its_place,
     only_there,

@@ -239,6 +239,5 @@ RULES = (
     no_sampling,
     system_is_text,
     stops_are_texts,
-    thinking_fits,
-    thinking_budget,
 )
+THINKING_RULES = (thinking_fits, thinking_budget)
