@@ -38,6 +38,7 @@ notebooks: .venv/authors  ## run chapters and solutions, and write their outputs
 
 bench: .venv/authors  ## measure what a round costs, beside a bare loop
 	.venv/bin/python benchmarks/loop.py
+	.venv/bin/python benchmarks/requests.py
 	.venv/bin/python benchmarks/stepper.py
 	.venv/bin/python benchmarks/flight.py
 

@@ -52,12 +52,12 @@ def compacted(view: View, summary: Summary = gist, at: float = 100_000, keep: in
 
 
 def counted(run: Run, summary: Summary, left_out: list[Message]) -> str:
-    """The summary's words; if a model wrote them, its call is counted on the run."""
+    """The summary's words; if a model wrote them its call counts, and if it had none, the gist."""
     told = summary(left_out)
     if isinstance(told, str):
         return told
     run.aside(told, "summary")
-    return words(told)
+    return words(told) or gist(left_out)
 
 
 @dataclass

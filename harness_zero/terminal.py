@@ -33,6 +33,7 @@ from harness_zero.repetition import repetition
 from harness_zero.run import Run
 from harness_zero.runner import sandboxed
 from harness_zero.stages import stage
+from harness_zero.summary import written_by
 from harness_zero.tools import schemas
 from harness_zero.view import cached, plain
 from harness_zero.watch import Tools, Watch, counted, shown
@@ -199,7 +200,7 @@ def library(brakes: tuple[Policy, ...], hook: Hook | None = None) -> Loop:
     def loop(model: Model, tools: Tools, prompt: str) -> Run:
         stop = recover(nudge(when_full(structural_stop)))
         stop = stop_hook(stop, hook) if hook else stop
-        view = cached(compacted(plain(tools=schemas(tools))))
+        view = cached(compacted(plain(tools=schemas(tools)), written_by(model)))
         roomy = more_room(told_full(model), *ROOM)
         return assemble(roomy, tools, stop, brakes, view, [repetition()])(Run(prompt))
 

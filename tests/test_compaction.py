@@ -149,6 +149,11 @@ def test_a_model_that_writes_the_summary_is_paid_by_the_run():
     assert request_fault(asked[0]["messages"]) is None and "tools" not in asked[0]
 
 
+def test_a_model_without_a_word_to_say_leaves_the_plain_summary():
+    _, sent = requests(compacted(plain(), written_by(lambda request: reply()), at=3_000), 18)
+    assert "call look({})" in summarised(sent[-1])
+
+
 def test_if_its_model_fails_the_turn_ends_and_the_next_one_tries_again():
     lines = iter([ModelFailed("529"), reply("notes")])
 

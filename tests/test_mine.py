@@ -1,7 +1,7 @@
 """my_harness/: answers that passed become the learner's own package, and nothing is lost."""
 
 import sys
-from inspect import unwrap
+from inspect import signature, unwrap
 from types import FunctionType
 
 import pytest
@@ -12,9 +12,10 @@ from harness_zero.cli import main
 from harness_zero.course import checkout, lay
 from harness_zero.grading.exercises import EXERCISES
 from harness_zero.messages import reply, tool_use
-from harness_zero.mine import HarnessFault, load, makers, owned
+from harness_zero.mine import HarnessFault, load, makers, marking, owned
 from harness_zero.models.scripted import scripted
 from harness_zero.taking import take
+from harness_zero.view import marked
 
 ANSWER = """def answer(call, tools):
     output = tools[call["name"]](**call["input"])
@@ -178,6 +179,32 @@ def test_when_every_piece_is_theirs_nothing_is_borrowed(copy):
     assert "borrowed" not in (copy / "my_harness/__init__.py").read_text().partition('"""\n')[2]
     assert {*owned(copy)} == {*makers()}
     assert ask_for_a_sum(load(copy))[-1]["content"][0]["text"] == "5"
+
+
+def test_a_run_can_have_its_messages_marked_on_their_way_and_keeps_its_own_array_bare(copy):
+    requests = []
+    model = scripted(reply(tool_use("a", "add", x=2, y=3)), reply("5"))
+
+    def kept(messages):
+        requests.append(messages)
+        return model(messages)
+
+    run = marking(load(copy).run, marked)
+    assert signature(run) == signature(load(copy).run)
+    given = run(kept, {"add": lambda x, y: x + y}, "2 + 3?", max_rounds=5)
+    assert [str(sent).count("cache_control") for sent in requests] == [1, 2]
+    assert "cache_control" not in str(given)
+
+
+def test_what_is_no_list_of_messages_reaches_the_model_as_it_is():
+    said = []
+    marking(lambda model, tools, prompt: model(prompt), marked)(said.append, {}, "go")
+    assert said == ["go"]
+
+
+def test_a_page_with_marks_is_the_courses_own():
+    page = f"{mine.PAGE}\nfrom harness_zero.mine import beside, borrowed, marking\n\n"
+    assert mine.is_ours(f"{page}run = beside(run, repetition)\nrun = marking(run, marked)\n")
 
 
 def test_a_piece_uses_the_other_pieces_of_the_package(copy):

@@ -13,8 +13,10 @@ from threading import Thread
 
 import pytest
 
+from harness_zero.assembly import USUAL
 from harness_zero.flight.worlds import PROMPT, world
-from harness_zero.messages import array_fault
+from harness_zero.messages import array_fault, reply, tool_use
+from harness_zero.terminal import library
 
 KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL")
 OFFLINE = {name: value for name, value in os.environ.items() if name not in KEYS}
@@ -291,3 +293,17 @@ def test_a_stage_plays_with_a_model_whose_price_nobody_knows(tmp_path, number):
         env = {**OFFLINE, "ANTHROPIC_BASE_URL": address, "HARNESS_ZERO_MODEL": "llama-of-mine"}
         done = play(PROMPT, "--workspace", folder, "--stage", number, env=env)
     assert done.returncode == 0 and "hello" in done.stdout, done.stdout
+
+
+def test_the_library_marks_what_it_sends_and_gives_a_reply_that_was_cut_off_more_room():
+    lines = iter([reply(tool_use("a", "look"), stop_reason="max_tokens"), reply("done")])
+    requests = []
+
+    def model(request):
+        requests.append(request)
+        return next(lines)
+
+    run = library(USUAL)(model, {"look": lambda: "nothing"}, PROMPT)
+    first, second = requests
+    assert run.label == "finished" and second == {**first, "max_tokens": 20_000}
+    assert "cache_control" in first["tools"][-1] and "cache_control" not in str(run.messages)

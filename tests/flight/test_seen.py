@@ -5,6 +5,7 @@ import pytest
 from harness_zero.desk import asking
 from harness_zero.flight.seen import Reader, read
 from harness_zero.messages import reply, said, tool_result, tool_use, user, with_words
+from harness_zero.view import marked
 
 CALL = said(asking("a"))
 
@@ -44,6 +45,16 @@ def test_what_is_new_is_read_and_the_rest_is_not_read_again():
     for end in range(1, len(messages) + 1, 2):
         assert reader.read(messages[:end]) is None
     assert took == messages and len(reader.seen.calls) == 5
+
+
+def test_marks_that_move_do_not_have_it_read_again():
+    reader, messages = Reader(), grown(*[tool_result("", "ok")] * 5)
+    took = []
+    take = reader.take
+    reader.take = lambda message: took.append(message) or take(message)
+    for end in range(1, len(messages) + 1, 2):
+        assert reader.read(marked({"messages": messages[:end]})["messages"]) is None
+    assert len(took) == len(messages) and len(reader.seen.calls) == 5
 
 
 def test_an_array_that_was_changed_is_read_anew():
