@@ -213,6 +213,34 @@ def played(
         raise click.ClickException(str(fault)) from fault
 
 
+@main.command()
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--cache", "cached", is_flag=True, help="What the cache makes of its requests.")
+@click.option(
+    "--page",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default=None,
+    help="Write an HTML page in which it can be stepped through.",
+)
+def step(file: Path, cached: bool, page: Path | None) -> None:
+    """Show a run that `recorded` wrote to FILE: its messages, or with --cache its requests."""
+    from harness_zero.faults import SetupFault
+    from harness_zero.notebook.export import page_of
+    from harness_zero.notebook.recording import stepped, under_the_lens
+
+    spell_out()
+    try:
+        shown = under_the_lens(file) if cached else stepped(file)
+        tell(repr(shown))
+        if page:
+            page.write_text(page_of(shown, file.stem), encoding="utf-8")
+            tell(f"{page} steps through it, in any browser.")
+    except SetupFault as fault:
+        raise click.ClickException(str(fault)) from fault
+    except OSError as error:
+        raise click.ClickException(f"{page} cannot be written: {error.strerror}") from error
+
+
 def give_up_when_ended() -> None:
     """What is ended from outside ends and keeps first what it runs, as after Ctrl+C."""
     import signal

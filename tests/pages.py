@@ -34,7 +34,12 @@ def mount(page, run, **code):
     sent = payload(account(run))
     if code:
         sent["code"] |= code
-    files = [(STATIC / f"stepper.{kind}").read_text("utf-8") for kind in ("js", "css")]
+    put(page, "stepper", sent)
+
+
+def put(page, module, sent):
+    """Show a widget on an empty page."""
+    files = [(STATIC / f"{module}.{kind}").read_text("utf-8") for kind in ("js", "css")]
     page.set_content(PAGE)
     page.evaluate(MOUNT, [*files, sent])
 

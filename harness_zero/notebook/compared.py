@@ -78,6 +78,12 @@ class Lines:
 class Rows:
     """One request as numbers of lines, made from the one before as far as that goes."""
 
+    head: list[int]
+    head_ends: list[int]  # bytes up to each of its rows
+    body: list[int]
+    ends: list[int]
+    starts: list[int]  # where each message begins in the body, and where the last one ends
+
     def __init__(self, lines: Lines, request: Request, before: "Rows | None" = None) -> None:
         messages = request["messages"]
         self.ids = [*map(id, messages)]  # a message that is the same object is not looked into
@@ -90,7 +96,7 @@ class Rows:
         rows = before.starts[kept] if before else 0
         self.starts = before.starts[: kept + 1] if before else [0]
         self.body = before.body[:rows] if before else []
-        self.ends = before.ends[:rows] if before else []  # bytes of the body up to each of its rows
+        self.ends = before.ends[:rows] if before else []
         size = self.ends[-1] if self.ends else 0
         for message in messages[kept:]:
             numbers = lines.message(message)

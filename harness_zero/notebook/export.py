@@ -14,9 +14,10 @@ from typing import Any
 
 import click
 
+from harness_zero.notebook.cache_lens import Lens
 from harness_zero.notebook.step import STATIC, Steps
 
-KINDS = (("esm", "js"), ("css", "css"))  # of the stepper's files
+KINDS = (("esm", "js"), ("css", "css"))  # of a widget's files
 VIEW = "application/vnd.jupyter.widget-view+json"
 STATE = "application/vnd.jupyter.widget-state+json"
 NEEDS_A_NETWORK = ("text/vnd.mermaid",)
@@ -110,11 +111,13 @@ def paged(notebook: Any, title: str, theme: str) -> str:
     return written.replace("</body>", f"{known}{PLAY}</body>") if modules else written
 
 
-def page_of(steps: Steps, title: str) -> str:
-    """A page of its own for one run, to be stepped through without a kernel or a network."""
+def page_of(shown: Steps | Lens, title: str) -> str:
+    """A page of its own for one run, to be looked at without a kernel or a network."""
     modules: list[dict[str, str]] = []
-    files = {f"_{kind}": (STATIC / f"stepper.{end}").read_text("utf-8") for kind, end in KINDS}
-    body = mounted({**files, "payload": steps.payload}, modules, steps.page())
+    files = {
+        f"_{kind}": (STATIC / f"{shown.module}.{end}").read_text("utf-8") for kind, end in KINDS
+    }
+    body = mounted({**files, "payload": shown.payload}, modules, shown.page())
     known = f'<script type="application/json" id="widget-modules">{in_script(modules)}</script>'
     head = f'<meta charset="utf-8"><title>{escape(title)}</title>'
     return f'<!doctype html><html lang="en">{head}<body>{body}{known}{PLAY}</body></html>'

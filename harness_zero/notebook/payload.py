@@ -203,6 +203,17 @@ def spent(reply: Reply | None, words: Cutter) -> dict[str, Any]:
     if isinstance(usage, Mapping):
         counted = {name: count for name, count in usage.items() if isinstance(count, int)}
         entry["tokens"] = number(tokens(counted))
+        if any(prefix := prefix_of(counted)):
+            entry["prefix"] = [number(count) for count in prefix]
     if isinstance(cost, int | float):
         entry["usd"] = number(round(cost, 9))
     return entry
+
+
+def prefix_of(usage: Mapping[str, int]) -> tuple[int, int, int]:
+    """What the API declared of a request: tokens read, written, and not cached."""
+    read, written = usage.get("cache_read_input_tokens", 0), usage.get(WRITTEN, 0)
+    return read, written, usage.get("input_tokens", 0)
+
+
+WRITTEN = "cache_creation_input_tokens"

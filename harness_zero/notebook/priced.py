@@ -6,6 +6,7 @@ offline API's cache. The prices are those of the package genai-prices, as old as
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
 
@@ -37,10 +38,6 @@ class Prices:
         paid = counted.fresh * fresh + counted.written_5m * five
         return (paid + counted.written_1h * hour + counted.read * read) / MILLION
 
-    def uncached(self, counted: Counted) -> float:
-        """What the same tokens cost if none is cached."""
-        return counted.total * self.tier(counted.total)[0] / MILLION
-
 
 def prices(model: str) -> Prices | None:
     """The prices of a model's input; None if nobody knows them."""
@@ -50,9 +47,9 @@ def prices(model: str) -> Prices | None:
         _, found = data_snapshot.get_snapshot().find_provider_model(model, None, "anthropic", None)
     except LookupError:
         return None
-    price: Any = found.prices
-    kinds = (price.input_mtok, price.cache_write_mtok, price.cache_write_1h_mtok)
-    kinds = (*kinds, price.cache_read_mtok)
+    price: Any = found.get_prices(datetime.now(UTC))  # as `cost_usd` counts
+    written = [price.cache_write_mtok, price.cache_write_1h_mtok]
+    kinds = [price.input_mtok, *written, price.cache_read_mtok]
     if None in kinds:
         return None
     starts = sorted({0, *(tier.start for kind in kinds for tier in getattr(kind, "tiers", ()))})
@@ -110,7 +107,6 @@ class Priced:
     lines: Lines
     courses: list[Course]
     sound: int  # which of them the others are held against
-    busted: int  # how many rounds from the first on the others have
 
     @cached_property
     def bases(self) -> list[Course]:
@@ -162,8 +158,8 @@ def priced(
     notes = [*found.notes, *([] if own or any_cached(declared) else [UNMARKED])]
     if len(found.requests) > MOST:
         notes.append(f"Sent otherwise are the first {MOST} rounds.")
-    known = lines, [*bases, *busted], len(bases) - 1, len(first[0])
-    return Priced(model, prices(model), notes, *known)
+    courses = [*bases, *busted]
+    return Priced(model, prices(model), notes, lines, courses, len(bases) - 1)
 
 
 UNMARKED = "No request is marked with cache_control, so nothing is cached: caching is opt-in."

@@ -47,6 +47,8 @@ def step(run: Any, folded: str = "", judged: bool = True, code: Any = None) -> "
 class Steps:
     """A run to step through: a widget where there can be one, else a table or lines of text."""
 
+    module = "stepper"  # the widget's files under static/
+
     def __init__(self, payload: dict[str, Any], folded: str = "") -> None:
         self.payload, self.folded = payload, folded
 
@@ -98,8 +100,8 @@ def widget() -> type:
     import traitlets
 
     class Stepper(anywidget.AnyWidget):
-        _esm = STATIC / "stepper.js"
-        _css = STATIC / "stepper.css"
+        _esm = STATIC / f"{Steps.module}.js"
+        _css = STATIC / f"{Steps.module}.css"
         payload = traitlets.Dict().tag(sync=True)
         folded = traitlets.Unicode().tag(sync=True)
 

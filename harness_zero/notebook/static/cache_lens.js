@@ -45,8 +45,8 @@ const money = (usd) => `$${usd.toFixed(4)}`;
 const sum = (numbers) => numbers.reduce((all, n) => all + n, 0);
 
 /** One list made into the next: where, how many go, and what comes; a run is its first and a negative count. */
-function spliced(rows, [at, gone, ...numbers]) {
-  const come = [];
+function spliced(/** @type {number[]} */ rows, /** @type {number[]} */ [at, gone, ...numbers]) {
+  /** @type {number[]} */ const come = [];
   for (const n of numbers) {
     if (n >= 0) come.push(n);
     else for (let more = 1, first = come[come.length - 1]; more < -n; more++) come.push(first + more);
@@ -55,8 +55,8 @@ function spliced(rows, [at, gone, ...numbers]) {
 }
 
 /** The lines of any request; the way there is remembered, so that a step forward is one splice. */
-function reader(rounds) {
-  let at = -1, rows = [];
+function reader(/** @type {number[][]} */ rounds) {
+  let at = -1, rows = /** @type {number[]} */ ([]);
   return (wanted) => {
     if (wanted < at) (at = -1), (rows = []);
     while (at < wanted) rows = spliced(rows, rounds[++at]);
@@ -98,7 +98,7 @@ function aroundByte(line, byte, width = 28) {
 }
 
 /** The prices of a prompt of so many tokens: fresh, 5 minutes, 1 hour, read; USD a million. */
-const pricesFor = (tiers, total) => tiers.filter(([above]) => !above || total > above).pop().slice(1);
+const pricesFor = (/** @type {number[][]} */ tiers, total) => tiers.reduce((found, tier) => (total > tier[0] ? tier : found)).slice(1);
 
 function render({ model, el }) {
   /** @type {Payload} */ const payload = model.get("payload");
@@ -113,7 +113,7 @@ function render({ model, el }) {
     return splice ? spliced(rows, splice) : rows;
   };
   /** What a request costs, and the tokens at full price that this would buy. */
-  const costOf = ([read, five, hour, fresh]) => {
+  const costOf = (/** @type {number[]} */ [read, five, hour, fresh]) => {
     if (!tiers.length) return { usd: NaN, worth: NaN };
     const [full, five_, hour_, read_] = pricesFor(tiers, read + five + hour + fresh);
     const paid = fresh * full + five * five_ + hour * hour_ + read * read_;
@@ -139,7 +139,7 @@ function render({ model, el }) {
     const value = make("span", { class: "hz-lens-value" });
     return { row: make("div", { class: "hz-lens-fact" }, make("span", { class: "hz-lens-name" }, name), value), value };
   };
-  const names = ["sent", "shared", "tokens", "read", "written", "not cached", "this round", "so far", "uncached"];
+  const names = ["sent", "shared", "tokens", "read", "written", "not cached", "this round", "so far", "if uncached"];
   const facts = Object.fromEntries(names.map((name) => [name, fact(name)]));
   for (const [name, kind] of [["read", "read"], ["written", "written"], ["not cached", "fresh"]]) {
     facts[name].row.prepend(make("span", { class: `hz-lens-swatch hz-lens-${kind}`, "aria-hidden": "true" }));
@@ -151,13 +151,13 @@ function render({ model, el }) {
   const group = `hz-lens-${Math.random().toString(36).slice(2)}`;
   const radios = courses.map((course, n) => make("input", { type: "radio", name: group, id: `${group}-${n}`, onchange: () => choose(n) }));
   const table = make("table", { class: "hz-lens-courses" },
-    make("thead", {}, make("tr", {}, ...["the same run", "tokens", "read", "cost", "against", "lost in"].map((name) => make("th", { scope: "col" }, name)))),
+    make("thead", {}, make("tr", {}, ...["sent", "tokens", "read", "cost", "against", "lost in"].map((name) => make("th", { scope: "col" }, name)))),
     make("tbody", {}, ...courses.map((course, n) => {
       const read = sum(course.tokens.map(([r]) => r)), all = sum(course.tokens.map(sum)), lost = lostIn(course);
       const label = make("label", { for: `${group}-${n}` }, radios[n], ` ${course.name}`);
       const cells = [count(all), count(read), tiers.length ? money(cost(n)) : "not known",
         n < sound || !tiers.length ? "" : n === sound ? "1×" : `${(cost(n) / cost(sound, course.tokens.length)).toFixed(2)}×`,
-        lost.length ? `${plural(lost.length, "round")}, first ${lost[0] + 1}` : course.marked ? "none" : "not cached"];
+        lost.length > 1 ? `${plural(lost.length, "round")}, first in ${lost[0] + 1}` : lost.length ? `round ${lost[0] + 1}` : course.marked ? "none" : "not cached"];
       return make("tr", { onclick: () => choose(n) }, make("th", { scope: "row" }, label), ...cells.map((cell) => make("td", {}, cell)));
     })));
   const does = make("p", { class: "hz-lens-does" });
@@ -217,25 +217,25 @@ function render({ model, el }) {
     set("this round", tiers.length ? money(costs[chosen][at].usd) : "price not known");
     set("so far", tiers.length ? money(sum(spent.map(({ usd }) => usd))) : "price not known");
     const whole = course.tokens.slice(0, at + 1).map((t) => (sum(t) * (tiers.length ? pricesFor(tiers, sum(t))[0] : NaN)) / 1e6);
-    set("uncached", tiers.length ? `${money(sum(whole))} so far` : "price not known");
+    set("if uncached", tiers.length ? `${money(sum(whole))} so far` : "price not known");
     kindOf.textContent = course.declared ? "Tokens as the API declared them; costs are those of the input." : "Tokens are estimates, and so are costs; costs are those of the input.";
-    drawBars(bytes(before), size, kept, [read, five + hour, fresh], all);
+    drawBars(bytes(before), size, kept, !!found, [read, five + hour, fresh], all);
     fillList(now, before, same, found);
     drawCharts(course);
   }
 
   /** The two requests as bars: what they share, and what was read, written and not cached. */
-  function drawBars(was, size, kept, [read, written, fresh], all) {
+  function drawBars(was, size, kept, parted, /** @type {number[]} */ [read, written, fresh], all) {
     const most = Math.max(was, size, 1), percent = (n) => `${(100 * n) / most}%`;
     const part = (kind, width) => {
       const each = make("span", { class: `hz-lens-part hz-lens-${kind}` });
       each.style.width = percent(width);
       return each;
     };
-    const bar = (name, ...parts) => make("div", { class: "hz-lens-row" }, make("span", { class: "hz-lens-name" }, name), make("span", { class: "hz-lens-bar" }, ...parts));
+    const bar = (name, ...parts) => make("div", { class: "hz-lens-row" }, make("span", { class: "hz-lens-name" }, name), make("span", { class: "hz-lens-bar" }, ...parts.filter(({ style }) => style.width !== "0%")));
     const share = (n) => (all ? (n / all) * size : 0);
-    const caret = make("span", { class: "hz-lens-caret" }, at ? `▲ byte ${count(kept)}` : "");
-    caret.style.left = `min(${percent(kept)}, 100% - 7rem)`;
+    const caret = make("span", { class: "hz-lens-caret" }, at ? `▲ byte ${count(kept)}${parted ? ": the first that differs" : ": here the new begins"}` : "");
+    caret.style.left = `min(${percent(kept)}, 100% - 14rem)`;
     bars.replaceChildren(
       ...(at ? [bar(`round ${at}`, part("shared", kept), part("rest", was - kept))] : []),
       bar(`round ${at + 1}`, part("read", share(read)), part("written", share(written)), part("fresh", share(fresh))),
@@ -288,7 +288,7 @@ function render({ model, el }) {
   }
 
   /** The first line that differs: how it was, how it is, and the byte. */
-  function differingItem(now, before, called, same, found) {
+  function differingItem(now, before, called, same, /** @type {number[]} */ found) {
     const [byte, name, was, is] = found;
     const piece = (rows, cut) => {
       if (cut !== undefined) return [visible(payload.words[cut])];
@@ -312,7 +312,7 @@ function render({ model, el }) {
 
   /** Two lines: dashed as sent, solid as paid; and where we are. */
   function chart(title, sent, paid) {
-    const known = tiers.length > 0, wide = 300, high = 120, left = 4, top = 8;
+    const known = tiers.length > 0, wide = 300, high = 120, left = 4, top = 22;
     const most = Math.max(...sent, ...(known ? paid : []), 1), last = Math.max(1, rounds - 1);
     const x = (n) => left + (wide * n) / last, y = (v) => top + high - (high * v) / most;
     const line = (values) => values.map((v, n) => `${x(n).toFixed(1)},${y(v).toFixed(1)}`).join(" ");
@@ -321,7 +321,7 @@ function render({ model, el }) {
     const higher = known && paid[rounds - 1] > sent[rounds - 1];
     const said = `${title}. In the last round ${count(sent[rounds - 1])} sent${known ? `, paid like ${count(Math.round(paid[rounds - 1]))} at full price` : ""}; here ${count(sent[at])}${known ? ` and ${count(Math.round(paid[at]))}` : ""}.`;
     const number = (v) => count(Math.round(v));
-    return make("figure", {}, make("figcaption", {}, title), draw("svg", { viewBox: `0 0 ${wide + 120} ${high + 32}`, role: "img", "aria-label": said },
+    return make("figure", {}, make("figcaption", {}, title), draw("svg", { viewBox: `0 0 ${wide + 120} ${high + 48}`, role: "img", "aria-label": said },
       draw("path", { class: "axis", d: `M${left} ${top} V${top + high} H${left + wide}` }),
       draw("path", { class: "here", d: `M${x(at)} ${top} V${top + high}` }),
       draw("polyline", { class: "sent", points: line(sent) }), ...(known ? [draw("polyline", { class: "paid", points: line(paid) })] : []),

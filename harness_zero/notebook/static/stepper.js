@@ -6,7 +6,7 @@
 /**
  * @typedef {Record<string, any> & {type: string}} Block
  * @typedef {{role: string, add: number[], head?: true, opens?: true, empty?: true, says?: string[],
- *   stop?: string, tokens?: number, usd?: number}} Step
+ *   stop?: string, tokens?: number, usd?: number, prefix?: number[]}} Step
  * @typedef {{blocks: Block[], cut: number[], steps: Step[], limits: Record<string, number>,
  *   tells: {replies: boolean, policy: boolean},
  *   end: {label: string | null, why: string, fault: string, array: string, open?: true}, code?: Code}} Payload
@@ -28,7 +28,7 @@
  */
 
 const SHOWN = 120; // blocks in the page at a time; earlier ones come when asked for
-const NOTHING_YET = { rounds: 0, turn: 0, tokens: 0, usd: 0, stop: "", says: undefined };
+const NOTHING_YET = { rounds: 0, turn: 0, tokens: 0, usd: 0, stop: "", says: undefined, prefix: undefined };
 const FOLD = { lines: 4, characters: 400 };
 const GLYPHS = {
   system: "§", tool: "⌗", user: "›", assistant: "‹", tool_use: "→", tool_result: "←",
@@ -134,13 +134,14 @@ function entriesOf(/** @type {Payload} */ { blocks, steps }) {
 /** What had been spent by each step. */
 function totalsOf(/** @type {Payload} */ { steps }) {
   let rounds = 0, turn = 0, tokens = 0, usd = 0, stop = "", end = 0;
+  /** @type {number[] | undefined} */ let prefix; // of the request that was sent last
   return steps.map((step) => {
     if (step.opens) (rounds = 0), (turn += 1), (stop = "");
-    if (step.role === "assistant" || step.role === "lost") (rounds += 1), (stop = step.stop ?? "");
+    if (step.role === "assistant" || step.role === "lost") (rounds += 1), (stop = step.stop ?? ""), (prefix = step.prefix);
     tokens += step.tokens ?? 0;
     usd += step.usd ?? 0;
     end += step.add.length;
-    return { rounds, turn, tokens, usd, stop, end };
+    return { rounds, turn, tokens, usd, stop, end, prefix };
   });
 }
 
@@ -375,9 +376,10 @@ function render({ model, el }) {
   };
   const facts = Object.fromEntries(["stop_reason", "policy", "rounds", "tokens", "spend", "time", "label", "array"].map((name) => [name, fact(name)]));
   const why = make("p", { class: "hz-step-why", dir: "auto" });
-  const prefix = make("div", { class: "hz-step-prefix", hidden: "" }); // read, written, not cached: no figures yet
+  const prefix = fact("prefix");
+  prefix.row.classList.add("hz-step-prefix");
   const side = make("div", { class: "hz-step-side", role: "group", "aria-label": "The run at this step" },
-    facts.stop_reason.row, facts.policy.row, prefix, facts.rounds.row, facts.tokens.row, facts.spend.row,
+    facts.stop_reason.row, facts.policy.row, prefix.row, facts.rounds.row, facts.tokens.row, facts.spend.row,
     facts.time.row, facts.label.row, why, facts.array.row);
 
   const keys = [["← →", pane ? "line" : "step"], ...(pane ? [["PgUp PgDn", "message"]] : []), ["Home End", "ends"], ["↑ ↓", "block"], ["Enter", "fold"], ["r", "raw JSON"]];
@@ -567,7 +569,7 @@ function render({ model, el }) {
   /** Say where we are, and what is known there. */
   function tell() {
     const reached = places[at].step, step = steps[reached] ?? NOTHING_YET;
-    const { rounds, turn, tokens, usd, stop } = totals[reached] ?? NOTHING_YET;
+    const { rounds, turn, tokens, usd, stop, prefix: sent } = totals[reached] ?? NOTHING_YET;
     const isLast = at === lastPlace, over = isLast && !end.open, sentence = sentenceAt(places[at], rounds);
     write(place, `${count(at + 1)} of ${count(places.length)}`);
     slider.value = String(at + 1);
@@ -581,6 +583,7 @@ function render({ model, el }) {
     measure(facts.tokens, tokens, undefined, count, step.tokens ? ` (+${count(step.tokens)})` : "");
     measure(facts.spend, usd, limits.usd, money, "");
     if (!tells.replies) write(facts.tokens.value, "not recorded"), write(facts.spend.value, "not recorded");
+    tellPrefix(sent);
     facts.time.row.hidden = limits.seconds === undefined;
     write(facts.time.value, `${limits.seconds} s a turn at most`);
     write(facts.label.value, over ? (end.label ?? (end.fault ? "none" : "the loop gives none")) : "not ended yet");
@@ -605,6 +608,19 @@ function render({ model, el }) {
     if (!tells.policy) return "not recorded";
     if (isLast && end.label !== null) return "ends the turn";
     return steps[places[at].step + 1]?.opens && at > 0 ? "ended this turn" : "silent";
+  }
+
+  /** What the API declared of the last request: read, written and not cached, in tokens. */
+  function tellPrefix(sent) {
+    prefix.row.hidden = !totals.some((each) => each.prefix);
+    const [read, written, fresh] = sent ?? [0, 0, 0], parts = [["read", read], ["written", written], ["not cached", fresh]];
+    write(prefix.value, sent ? parts.map(([name, n]) => `${name} ${count(n)}`).join(", ") : "not declared");
+    prefix.bar.hidden = !sent;
+    prefix.bar.replaceChildren(...parts.filter(([, n]) => n).map(([name, n]) => {
+      const part = make("span", { class: `hz-step-${String(name).replace(" ", "-")}` });
+      part.style.flexGrow = String(n);
+      return part;
+    }));
   }
 
   function measure({ value, bar }, spent, limit, format, more) {
