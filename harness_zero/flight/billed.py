@@ -46,7 +46,7 @@ def billed(
 
         return flown.fly(paid, tools, prompt, **offered)
 
-    name = f"{flown.name}, {'cached' if mark else 'not cached'}"
+    name = f"{flown.name}, {'cached' if mark else 'plain'}"
     found = fly(Pilot(name, run, flown.takes | {"clock"}, flown.word), flights)
     outcomes = [replace(each, usd=usd) for each, usd in zip(found, bills, strict=True)]
     return Flown(name, outcomes, found.limits, flown)
