@@ -16,6 +16,7 @@ from urllib.parse import parse_qs
 from harness_zero.brief import brief, cut
 from harness_zero.faults import SetupFault
 from harness_zero.messages import Reply
+from harness_zero.prefix import MARK
 from harness_zero.simulator.cache import Cache, Missed, Prefix, missing
 from harness_zero.simulator.catalogue import MODELS, Facts
 from harness_zero.simulator.exchange import Answer, Body, Source
@@ -155,7 +156,8 @@ class Api:
         body = parsed(call.content)
         name = body.get("model")
         facts = MODELS.get(name, Facts("")) if isinstance(name, str) else Facts("")
-        asked = Asked(body, facts, version, self.served, counting)
+        marked = MARK.encode() in call.content
+        asked = Asked(body, facts, version, self.served, counting, marked=marked)
         try:
             broken = self.judge.fault(asked) if self.strict else None
         except RecursionError:

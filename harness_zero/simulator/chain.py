@@ -60,7 +60,8 @@ class Chain:
         """With the lines of a request's tools and system prompt."""
         tools, system = request.get("tools"), request.get("system")
         offered, texts = listed(tools), listed(system)
-        self.add("tools", b"tools", 0 if self.declared else 4 + self.frame(tools, offered))
+        around = 0 if self.declared else len("[, ]")
+        self.add("tools", b"tools", around + self.frame(tools, offered))
         own = [at for at, tool in enumerate(offered) if not is_web_search(tool)]
         search = [at for at, tool in enumerate(offered) if is_web_search(tool)]
         self.tool_at = [0] * len(offered)

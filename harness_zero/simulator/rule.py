@@ -69,6 +69,7 @@ class Asked:
     counting: bool = False  # tokens are to be counted, nothing is to be said
     ids: frozenset[str] | set[str] = frozenset()  # of calls in messages that are not new
     chain: str = ""  # what signatures of new thinking blocks are bound to
+    marked: bool = True  # might it bear marks? A look at its bytes saves one at its messages
 
     @property
     def messages(self) -> list[Message]:
@@ -78,7 +79,7 @@ class Asked:
     @cached_property
     def marks(self) -> list[Mark]:
         """The marks that stand on its blocks, looked for once."""
-        return [*explicit_marks(self.body)]
+        return [*explicit_marks(self.body)] if self.marked else []
 
 
 @dataclass(frozen=True)

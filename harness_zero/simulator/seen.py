@@ -9,7 +9,7 @@ import marshal
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import compress, count, repeat
-from operator import contains, is_not, ne, or_
+from operator import contains, is_not, ne, not_
 from typing import Any
 
 from harness_zero.prefix import MARK, frozen
@@ -39,8 +39,15 @@ class Seen:
 
     def others(self, messages: list[Any]) -> Iterator[int]:
         """The places, as far as both go, in which another message stands."""
-        moved, changed = map(is_not, messages, self.objects), map(ne, messages, self.copies)
-        suspects = [*compress(count(), map(or_, moved, changed))]
+        moved = [*map(is_not, messages, self.objects)]
+        stayed = [*compress(count(), map(not_, moved))]
+        now, then = map(messages.__getitem__, stayed), map(self.copies.__getitem__, stayed)
+        changed = compress(stayed, map(ne, now, then))
+        suspects = sorted([*compress(count(), moved), *changed])
+        return self.unlike(messages, suspects)
+
+    def unlike(self, messages: list[Any], suspects: list[int]) -> Iterator[int]:
+        """Those of the places in which the bytes are others."""
         now = all_frozen(map(messages.__getitem__, suspects))
         then = map(self.lines.__getitem__, suspects)
         return compress(suspects, map(ne, now, then))

@@ -1,38 +1,15 @@
 """Judging costs what is new: counted in lines run and in bytes written, not in seconds."""
 
 import json
-import sys
-from pathlib import Path
 
+from counting import lines_of
 from offline import new_api, post
 
-import harness_zero
 from harness_zero.messages import reply, said, tool_result, tool_use, user
 from harness_zero.simulator.examples import GO, answers, asks, body
 
-OURS = str(Path(harness_zero.__file__).parent)
 ROUNDS = 1_000
 RESULT = "x" * 2_000
-
-
-def lines_of(work):
-    """How many lines of ours some work runs."""
-    lines = 0
-
-    def trace(frame, event, arg):
-        nonlocal lines
-        if not frame.f_code.co_filename.startswith(OURS):
-            return None
-        lines += event == "line"
-        return trace
-
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        work()
-    finally:
-        sys.settrace(before)
-    return lines
 
 
 def conversation(rounds=ROUNDS):
