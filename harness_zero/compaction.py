@@ -14,16 +14,16 @@ from math import ceil
 from weakref import WeakKeyDictionary
 
 from harness_zero.brief import plural
+from harness_zero.faults import SetupFault
 from harness_zero.full import only_says_full, says_full
 from harness_zero.messages import Message, Reply, blocks, user, words
 from harness_zero.ports import Request, View
 from harness_zero.run import Run
-from harness_zero.summary import gist, transcript
+from harness_zero.summary import HEADING, gist, transcript
 
 Summary = Callable[[list[Message]], str | Reply]  # of the messages that are left out
 
 CHARACTERS = 2.5  # per token: an estimate, Claude documentation, context windows, 2026-08-21
-HEADING = "The middle of this conversation is left out here. A summary of it:"
 LAST = "The last rounds before this, word for word:"
 
 
@@ -32,9 +32,11 @@ def compacted(view: View, summary: Summary = gist, at: float = 100_000, keep: in
 
     The prompt and the last `keep` rounds stay, a call stays with its result, and at least half
     of `at` must be new before the next cut. Where the harness said that the context is full
-    (`when_full`) it is cut as well. The summary is written once a cut, by a function or by a
-    model (`written_by`), whose call counts on the run.
+    (`when_full`) it is cut as well, if need be down to two rounds. The summary is written once
+    a cut, by a function or by a model (`written_by`), whose call counts on the run.
     """
+    if keep < 1:
+        raise SetupFault(f"at least the last round stays, and keep is {keep}")
     known: WeakKeyDictionary[Run, Cuts] = WeakKeyDictionary()
 
     def compact(run: Run) -> Request:
@@ -102,10 +104,12 @@ class Cuts:
         if not (forced or self.due(end)):
             return
         again = bool(forced and self.made and self.made[-1].forced)
-        keep = 2 if again else self.keep
         before = self.made[-1].start if self.made else self.head
-        if len(self.rounds) > keep and self.rounds[-keep] > before:
-            self.made.append(Cut(self.rounds[-keep], end, forced))
+        few = min(2, self.keep)
+        for keep in (few,) if again else (self.keep, few) if forced else (self.keep,):
+            if len(self.rounds) > keep and self.rounds[-keep] > before:
+                self.made.append(Cut(self.rounds[-keep], end, forced))
+                return
 
     def due(self, end: int) -> bool:
         """Whether what is sent has grown too long, and enough of it is new."""

@@ -56,8 +56,8 @@ def brake(policy: Policy, **held: float) -> Policy:
 
 
 def is_brake(policy: Policy) -> bool:
-    """Whether a policy is marked as a brake."""
-    return getattr(policy, "is_brake", False)
+    """Whether a policy is marked as a brake, or holds one."""
+    return getattr(policy, "is_brake", False) or bool(limits(policy))
 
 
 def max_rounds(limit: int) -> Policy:
@@ -128,7 +128,8 @@ def recover(
 
 def instead(stop: Policy, label: Label, limit: int, words: str) -> Policy:
     """Turn this end into words, `limit` times at most until a tool is called."""
-    refuse_brake(stop)
+    if is_brake(stop):
+        raise WrongOrder("a brake cannot be wrapped: wrap the stop, let the brake stand beside it")
 
     def policy(run: Run) -> Say | End | None:
         word = stop(run)
@@ -137,12 +138,6 @@ def instead(stop: Policy, label: Label, limit: int, words: str) -> Policy:
         return word
 
     return policy
-
-
-def refuse_brake(stop: Policy) -> None:
-    """Raise unless this is a stop, without a brake in it: what wraps it would outvote the brake."""
-    if is_brake(stop) or limits(stop):
-        raise WrongOrder("a brake cannot be wrapped: wrap the stop, let the brake stand beside it")
 
 
 def in_a_row(run: Run, label: Label) -> int:

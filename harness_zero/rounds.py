@@ -27,8 +27,12 @@ NOISE = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-CHANGING = "..."  # stands for noise where the rest is shown
 DETAILS = re.compile(r"""\d+|'[^']*'|"[^"]*\"""")  # what an error counts, and what it quotes
+
+
+def quiet(text: str) -> str:
+    """A text with three dots for each bit of noise: what is said twice reads the same twice."""
+    return NOISE.sub("...", text)
 
 
 class Round(NamedTuple):

@@ -7,7 +7,9 @@ from harness_zero.brief import excerpt
 from harness_zero.messages import Block, Message, Reply, blocks, tool_results, user, words
 from harness_zero.ports import Model
 
+HEADING = "The middle of this conversation is left out here. A summary of it:"
 LONGEST = 120  # characters of a call or a result in the plain summary
+WHOLE = 20_000  # and of all of it
 TASK = (
     "Below is the record of work that an agent has done so far. Write the notes that it needs"
     " to go on without the record: what the user asked for, in their words; what was done and"
@@ -16,8 +18,11 @@ TASK = (
 
 
 def gist(messages: list[Message]) -> str:
-    """A summary without a model: what the user said in words, and a line for each call."""
-    return "\n".join(line for message in messages for line in told(message))
+    """A summary without a model: what the user said, and a line for each call and each result.
+
+    What grows too long is cut in its middle: it begins with the prompt and ends with the newest.
+    """
+    return excerpt("\n".join(line for message in messages for line in told(message)), WHOLE)
 
 
 def written_by(model: Model, task: str = TASK) -> Callable[[list[Message]], Reply]:
@@ -35,9 +40,12 @@ def transcript(messages: list[Message]) -> str:
 
 
 def told(message: Message) -> list[str]:
-    """The lines of one message in the plain summary; the user's words are never cut."""
+    """The lines of one message in the plain summary; the user's words are not cut.
+
+    A summary that stands there already is told as the user's words, and goes on whole.
+    """
     if message["role"] == "user" and not tool_results(message):
-        return [words(message)]
+        return [words(message).removeprefix(f"{HEADING}\n")]
     shown = [line(message["role"], block) for block in blocks(message) if not hidden(block)]
     return [excerpt(each, LONGEST).replace("\n", " ") for each in shown]
 

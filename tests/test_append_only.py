@@ -12,7 +12,7 @@ from offline import new_api, post
 
 from harness_zero import policy
 from harness_zero.assembly import assemble
-from harness_zero.compaction import HEADING, compacted
+from harness_zero.compaction import compacted
 from harness_zero.flight import fly
 from harness_zero.flight.faults import FAULTS
 from harness_zero.flight.fly import flight
@@ -31,6 +31,7 @@ from harness_zero.repetition import repetition
 from harness_zero.run import Run
 from harness_zero.simulator.cache import Cache
 from harness_zero.simulator.catalogue import MODELS
+from harness_zero.summary import HEADING
 from harness_zero.tools import schemas
 from harness_zero.view import cached, plain
 

@@ -13,7 +13,7 @@ HOME = Path(harness_zero.__file__).parent
 MODULES = sorted(path for path in HOME.rglob("*.py") if "projects" not in path.parts)
 INNER = "faults labels messages ports run loop policy view tools toolbox workspace prefix keys"
 VIEWS = "marks compaction full news summary models.told_full"
-BESIDE = "rounds repetition watchdog contracts"
+BESIDE = "busters rounds repetition watchdog contracts"
 OTHERS = "runner process patience assembly desk promises watch stages"
 MODELS = "models.scripted models.recorded models.tape"
 FOLLOWING = "follow authored listing sightings snapshot"
@@ -70,7 +70,7 @@ def test_the_core_imports_nothing_that_stands_outside_of_it(path):
         ("watchdog", {"labels", "repetition", "run"}),
         ("marks", {"messages"}),
         ("view", {"marks", "messages", "ports", "run"}),
-        ("compaction", {"brief", "full", "messages", "ports", "run", "summary"}),
+        ("compaction", {"brief", "faults", "full", "messages", "ports", "run", "summary"}),
         ("full", {"labels", "messages", "policy", "ports", "run"}),
         ("news", {"labels", "ports", "run"}),
         ("summary", {"brief", "messages", "ports"}),
@@ -78,6 +78,7 @@ def test_the_core_imports_nothing_that_stands_outside_of_it(path):
         ("toolbox", {"brief", "messages", "ports"}),
         ("prefix", {"brief", "marks", "messages"}),
         ("keys", set()),
+        ("busters", {"messages", "ports"}),
     ],
 )
 def test_policy_and_mechanics_do_not_know_each_other(module, may_import):

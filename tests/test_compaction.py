@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness_zero.assembly import assemble, of_messages
-from harness_zero.compaction import HEADING, LAST, compacted, payback
+from harness_zero.compaction import LAST, compacted, payback
+from harness_zero.faults import SetupFault
 from harness_zero.full import FULL, when_full
 from harness_zero.labels import Label
 from harness_zero.loop import ModelFailed
@@ -23,11 +24,12 @@ from harness_zero.messages import (
 )
 from harness_zero.models.scripted import scripted
 from harness_zero.models.told_full import told_full
+from harness_zero.notebook import offline_api
 from harness_zero.policy import WrongOrder, cost_cap, max_rounds, structural_stop
 from harness_zero.prefix import rendering
 from harness_zero.run import Run
-from harness_zero.summary import gist, written_by
-from harness_zero.view import plain
+from harness_zero.summary import HEADING, gist, written_by
+from harness_zero.view import cached, plain
 
 LONG = "x" * 250  # about a hundred tokens
 THOUGHT = {"type": "thinking", "thinking": "hm", "signature": "s"}
@@ -96,6 +98,14 @@ def test_a_summary_is_written_once_a_jump_and_each_reads_the_one_before():
     assert len(asked) == len({*told} - {""}) > 2
     assert words(asked[1][0]) == f"{HEADING}\nnotes 1"
     assert all(len(left) < 30 for left in asked)
+
+
+def test_plain_summaries_of_summaries_have_one_heading_and_each_call_once():
+    _, sent = requests(compacted(plain(), at=3_000), 60)
+    told = summarised(sent[-1])
+    assert told.count(HEADING) == 1
+    kept = sum(message["role"] == "assistant" for message in sent[-1]["messages"])
+    assert told.count("call look") == 60 - kept
 
 
 def test_a_resumed_run_is_sent_alike():
@@ -181,6 +191,12 @@ def test_the_plain_summary_keeps_the_users_words_whole_and_cuts_the_rest():
     assert len(gist(run.messages[2:3])) < 200
 
 
+def test_a_plain_summary_does_not_grow_for_ever():
+    run = grown(Run("find it"), 1_000)
+    told = summarised(compacted(plain(), at=3_000)(run))
+    assert len(told) < 21_000 and "characters cut" in told
+
+
 class Window:
     """A model with a window: it refuses what is longer, and makes calls as long as it is asked."""
 
@@ -221,6 +237,19 @@ def test_a_window_that_is_full_is_made_room_in_and_the_run_goes_on(breaks_off):
     assert array_fault(run.messages) is None
 
 
+def test_the_apis_own_refusal_is_known_and_answered_by_a_compaction():
+    calls = iter([*[reply(tool_use(f"c{n}", "look")) for n in range(12)], reply("done")])
+    api, small = offline_api(lambda request: next(calls)), plain("You look.")
+
+    def view(run):
+        return {**small(run), "model": "claude-haiku-4-5"}  # of 200,000 tokens
+
+    tools, stop = {"look": lambda: "x" * 80_000}, when_full(structural_stop)
+    shown = cached(compacted(view, at=1e9))
+    run = assemble(told_full(api), tools, stop, [max_rounds(20)], shown)(Run("find it"))
+    assert (run.label, run.text, [said for _, said in run.spoken]) == ("finished", "done", [FULL])
+
+
 def test_the_sign_to_cut_does_not_stand_behind_results_that_nobody_has_read():
     model = Window(6_000, 16)
     through(model)
@@ -248,6 +277,17 @@ def test_the_next_turn_may_try_anew():
     harness = assemble(told_full(model), TOOLS, when_full(structural_stop), view=compacted(plain()))
     harness(run.ask("go on"))
     assert model.refused > 4
+
+
+def test_a_few_large_rounds_are_cut_down_to_two():
+    model = Window(1_700, 4)
+    run = through(model, keep=9)
+    assert run.label == Label.FINISHED and model.refused <= 2
+
+
+def test_at_least_one_round_is_kept():
+    with pytest.raises(SetupFault, match="keep is 0"):
+        compacted(plain(), keep=0)
 
 
 def test_another_refusal_is_no_full_context():

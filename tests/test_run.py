@@ -46,6 +46,48 @@ def test_it_repairs_a_shipped_project_and_says_what_it_does(tmp_path):
     assert "\x1b" not in done.stdout, "colour belongs in a terminal alone"
 
 
+def test_a_turn_is_finished_once_the_command_after_verify_passes(tmp_path):
+    verify = "python -m pytest -q"
+    done = play(PROMPT, "--project", "login", "--workspace", tmp_path / "a", "--verify", verify)
+    assert done.returncode == 0, done.stderr
+    assert f"nothing is finished before `{verify}` passes; test_*.py," in done.stdout
+    assert f"     `{verify}` passes\n     finished: " in done.stdout
+
+
+def test_a_veto_is_seen_in_the_terminal_and_so_is_who_ended_the_turn(tmp_path):
+    verify = "echo not yet; false"
+    done = play(PROMPT, "--project", "login", "--workspace", tmp_path / "a", "--verify", verify)
+    assert done.returncode == 1
+    veto = (
+        f"     veto: You are not done: `{verify}` does not pass.\n     exit code 1\n     not yet\n"
+    )
+    assert done.stdout.count(veto) == 2
+    assert f"veto_cap: `{verify}` says the same again, and no tool was called" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("keep", "held"), [([], True), (["--keep", "README.md"], False), (["--keep", ""], False)]
+)
+def test_the_files_of_the_check_stay_as_they_are_unless_others_are_named(tmp_path, keep, held):
+    folder = world("login").lay(tmp_path / "login")
+    verify = "date +%N >> test_login.py"  # the check itself is what changes a file here
+    told = play(PROMPT, "--workspace", folder, "--verify", f"{verify}; false", *keep).stdout
+    assert ("have to be what they were: test_login.py" in told) == held
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--verify", "true", "--stage", "2"], "a contract of the library"),
+        (["--verify", " "], "is empty"),
+        (["--keep", "a.py"], "name one"),
+    ],
+)
+def test_verify_without_sense_is_refused_in_a_sentence(tmp_path, arguments, words):
+    done = play(PROMPT, "--workspace", tmp_path, *arguments)
+    assert done.returncode == 2 and words in done.stderr
+
+
 def test_the_array_is_kept_in_the_workspace(tmp_path):
     folder = world("login").lay(tmp_path / "login")
     play(PROMPT, "--workspace", folder)

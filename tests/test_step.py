@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness_zero.assembly import assemble
+from harness_zero.assembly import assemble, of_messages
+from harness_zero.contracts import judge, stop_hook
 from harness_zero.labels import Label
 from harness_zero.messages import not_executed, reply, said, text, tool_result, tool_use, user
 from harness_zero.models.scripted import scripted
@@ -423,3 +424,35 @@ def test_a_page_does_not_show_the_source_that_holds_an_answer(executed, tmp_path
     (tmp_path / "hidden.ipynb").write_text(json.dumps(hidden), encoding="utf-8")
     export(tmp_path / "hidden.ipynb", tmp_path / "page.html")
     assert "answer_of_the_question" not in (tmp_path / "page.html").read_text("utf-8")
+
+
+def test_a_call_beside_the_array_counts_where_it_was_made():
+    verdicts = iter(
+        [
+            reply('{"agrees": false, "why": "no"}', tokens=7, cost=0.5),
+            reply('{"agrees": true, "why": "yes"}', tokens=7, cost=0.5),
+        ]
+    )
+    model = scripted(reply("a", tokens=1, cost=0.25), reply("b", tokens=1, cost=0.25))
+    stop = stop_hook(structural_stop, judge(lambda request: next(verdicts)))
+    run = assemble(of_messages(model), {}, stop)(Run("go"))
+    told = payload(account(run))["steps"]
+    assert [(s.get("asides"), s.get("usd")) for s in told] == [
+        (None, None),
+        (1, 0.75),
+        (None, None),
+        (1, 0.75),
+    ]
+    shown = str(step(run))
+    assert "2 calls of a model beside the array" in shown and "16 tokens" in shown
+
+
+def test_what_was_read_and_written_of_a_request_stands_beside_its_reply():
+    usage = {"cache_read_input_tokens": 900, "cache_creation_input_tokens": 80, "input_tokens": 7}
+    asks = {**ASKS, "usage": {**usage, "output_tokens": 5}}
+    shown = sent(Recording(MESSAGES, [asks, DONE], None))["steps"]
+    assert [each.get("prefix") for each in shown] == [None, [900, 80, 7], None, None]
+
+
+def test_a_usage_that_declares_no_input_shows_no_prefix():
+    assert all("prefix" not in each for each in sent(played(ASKS, DONE))["steps"])

@@ -13,11 +13,11 @@ from typing import Any
 
 from harness_zero.brief import brief, cut, excerpt
 from harness_zero.contracts.schema import faults, refuse_unknown
-from harness_zero.contracts.veto import LONGEST, QUOTED, is_answer
+from harness_zero.contracts.veto import LONGEST, QUOTED, is_answer, refuse_brake
 from harness_zero.faults import SetupFault
 from harness_zero.labels import End, Label, Say
 from harness_zero.messages import Reply, words
-from harness_zero.policy import called, ending, refuse_brake
+from harness_zero.policy import called, ending
 from harness_zero.ports import Policy
 from harness_zero.run import Run
 

@@ -10,11 +10,11 @@ from typing import Any
 
 from harness_zero.brief import brief, excerpt
 from harness_zero.contracts.form import NotInForm, output
-from harness_zero.contracts.veto import Hook, is_answer, sent_back
+from harness_zero.contracts.veto import Hook, is_answer, refuse_brake, sent_back
 from harness_zero.labels import End, Label, Say
 from harness_zero.loop import ModelFailed
 from harness_zero.messages import Reply, reply_fault, tool_results, user, words
-from harness_zero.policy import ending, refuse_brake
+from harness_zero.policy import ending
 from harness_zero.ports import Model, Policy, Request
 from harness_zero.run import Run
 
@@ -51,9 +51,11 @@ def judge(
     question: str = "Does the answer do what the task asks for?",
     name: str = "judge",
     shown: Callable[[Run], str] | None = None,
+    settings: Request | None = None,
 ) -> Hook:
     """A hook that asks another model whether the answer will do.
 
+    `settings` go into its request, such as the name of a cheaper model behind the same address.
     A verdict that cannot be read is asked for once more; a second one ends the turn as
     `model_error`, since nobody has judged then. Where a limit is reached it is not asked, and
     does not agree: the limit ends the turn.
@@ -63,8 +65,9 @@ def judge(
     def hook(run: Run, again: bool) -> str | None:
         if at_limit(run):
             return f"There is no room left to ask {name}."
-        asked = user(f"{question}\n\n{show(run)}")
-        verdict = asking(run, model, {"system": JUDGE, "messages": [asked]}, VERDICT, name)
+        asked = [user(f"{question}\n\n{show(run)}")]
+        request = {**(settings or {}), "system": JUDGE, "messages": asked}
+        verdict = asking(run, model, request, VERDICT, name)
         return None if verdict["agrees"] else f"{name}: {verdict['why'].strip() or 'not yet'}"
 
     hook.__name__ = name
@@ -72,7 +75,11 @@ def judge(
 
 
 def next_speaker(
-    stop: Policy, model: Model, limit: int = 2, go_on: str = "Please continue."
+    stop: Policy,
+    model: Model,
+    limit: int = 2,
+    go_on: str = "Please continue.",
+    settings: Request | None = None,
 ) -> Policy:
     """Ask a cheap model who speaks next, and let the model that works go on if it is that one.
 
@@ -87,7 +94,8 @@ def next_speaker(
             return word
         if len(sent_back(run)) >= limit or at_limit(run):
             return word
-        request = {"system": WHO, "messages": [user(excerpt(words(run.replies[-1]), SHOWN))]}
+        asked = [user(excerpt(words(run.replies[-1]), SHOWN))]
+        request = {**(settings or {}), "system": WHO, "messages": asked}
         try:
             said = asking(run, model, request, SPEAKER, "next speaker", tries=1)
         except Unreadable:

@@ -12,7 +12,7 @@ from pathlib import Path, PurePath
 
 from harness_zero.brief import excerpt, told_by
 from harness_zero.contracts.veto import Hook
-from harness_zero.rounds import CHANGING, NOISE
+from harness_zero.rounds import quiet
 from harness_zero.run import Run
 from harness_zero.runner import run as run_by_shell
 
@@ -38,7 +38,7 @@ def verifier(check: Check, name: str = "", longest: int = LONGEST) -> Hook:
             failed = f"it could not be run: {type(error).__name__}: {told_by(str, error)}"
         if failed is None:
             return None
-        told = excerpt(NOISE.sub(CHANGING, str(failed)).strip(), longest)
+        told = excerpt(quiet(str(failed)).strip(), longest)
         return f"You are not done: {name} does not pass.\n{told}"
 
     hook.__name__ = name

@@ -13,7 +13,7 @@ from harness_zero.faults import SetupFault, place
 from harness_zero.labels import End, Label, Say
 from harness_zero.loop import ModelFailed
 from harness_zero.messages import Reply
-from harness_zero.policy import called, ending, refuse_brake
+from harness_zero.policy import WrongOrder, called, ending, is_brake
 from harness_zero.ports import Policy
 from harness_zero.run import Run
 
@@ -82,6 +82,12 @@ def verdict(hook: Hook, run: Run, name: str, again: bool | None = None) -> str |
         return excerpt(said, LONGEST)
     wants = "a hook gives back words that veto the end, or None"
     raise HookFailed(f"{wants}; {name} gave back {brief(said)}")
+
+
+def refuse_brake(stop: Policy) -> None:
+    """Raise if what is to be wrapped is a brake, or holds one: what wraps it would outvote it."""
+    if is_brake(stop):
+        raise WrongOrder("a brake cannot be wrapped: wrap the stop, let the brake stand beside it")
 
 
 def is_answer(word: Say | End | None, run: Run) -> TypeGuard[End]:

@@ -19,7 +19,7 @@ from harness_zero.flight.steps import DONE, GAVE_UP, LONGEST, TOKEN, Step, as_re
 from harness_zero.loop import ModelFailed
 from harness_zero.messages import Message, Reply, said, tool_uses
 from harness_zero.patience import Alarm
-from harness_zero.rounds import CHANGING, NOISE
+from harness_zero.rounds import quiet
 from harness_zero.toolbox import input_fault
 from harness_zero.watch import Toolbox, array_in
 
@@ -175,7 +175,7 @@ class Cockpit:
         """Keep what a tool said, and whether the model had asked it to."""
         self.outputs[name, repr(input)] = output
         if output.strip() and self.replies and not tool_uses(self.replies[-1]):
-            self.found.append(NOISE.sub(CHANGING, output))
+            self.found.append(quiet(output))
 
     def make(self, name: str, input: dict[str, Any]) -> Any:
         """Make a call, unless a fault meets it."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from harness_zero.contracts import output_type, stop_hook, verifier
-from harness_zero.flight.pilots import with_contract
+from harness_zero.flight.pilots import Contract, with_contract
 from harness_zero.flight.place import POLLERS
 from harness_zero.flight.steps import GAVE_UP
 from harness_zero.messages import Message, Reply, text, tool_results, tool_uses, words
@@ -22,12 +22,6 @@ REPORT = {
     "required": ["done", "report"],
 }
 NONE_SENT = "none"
-
-
-def checked(stop: Policy, tools: Tools, prompt: str) -> Policy:
-    """The stop under a verifier, in a world in which there is something to run or to look at."""
-    check = check_of(tools, prompt)
-    return stop_hook(stop, verifier(check)) if check else stop
 
 
 def check_of(tools: Tools, prompt: str) -> Callable[[], str | None] | None:
@@ -61,22 +55,34 @@ def in_form(model: Callable[[list[Message]], Reply]) -> Callable[[list[Message]]
     return speak
 
 
-def typed(stop: Policy, tools: Tools, prompt: str) -> Policy:
+def in_a_report(stop: Policy, tools: Tools, prompt: str) -> Policy:
     """The stop under an output type."""
     return output_type(stop, REPORT)
 
 
-def output_typed(model: Any, tools: Any, prompt: str, **limits: Any) -> Run:
-    """The library that wants a report in form, with a model that can write one."""
-    return reporting(in_form(model), tools, prompt, **limits)
+def checked(stop: Policy, tools: Tools, prompt: str) -> Policy:
+    """The stop under a verifier, in a world in which there is something to run or to look at."""
+    check = check_of(tools, prompt)
+    return stop_hook(stop, verifier(check, name="the check")) if check else stop
 
 
-def typed_and_verified(model: Any, tools: Any, prompt: str, **limits: Any) -> Run:
-    """The library that wants a report in form, and runs the check as well."""
-    return both(in_form(model), tools, prompt, **limits)
+def checked_report(stop: Policy, tools: Tools, prompt: str) -> Policy:
+    """The stop under both: the check is run once there is a report."""
+    return checked(in_a_report(stop, tools, prompt), tools, prompt)
+
+
+def reporting(contract: Contract, name: str) -> Callable[..., Run]:
+    """The library under a contract that wants a report, with a model that can write one."""
+    flown = with_contract(contract, DETECTOR, name=name)
+
+    def run(model: Any, tools: Any, prompt: str, **limits: Any) -> Run:
+        return flown(in_form(model), tools, prompt, **limits)
+
+    run.__name__ = name
+    return run
 
 
 DETECTOR = repetition(pollers=POLLERS)
-reporting = with_contract(typed, DETECTOR, name="reporting")
+typed = reporting(in_a_report, "typed")
 verified = with_contract(checked, DETECTOR, name="verified")
-both = with_contract(lambda s, t, p: checked(typed(s, t, p), t, p), DETECTOR, name="both")
+both = reporting(checked_report, "both")

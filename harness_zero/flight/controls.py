@@ -17,6 +17,7 @@ from harness_zero.messages import (
     tool_uses,
     user,
 )
+from harness_zero.rounds import quiet
 from harness_zero.stages.s3_error_as_data import answer
 
 Heard = dict[tuple[str, str], list[str]]  # what a tool said to a call, each time
@@ -130,14 +131,18 @@ def garbled(sent: list[Message], heard: Heard) -> list[Message]:
 
     def garble(block: Block) -> Block:
         if block["type"] == "text":
-            return {**block, "text": "xyzzy"}
-        content = block["content"]
-        own = [words for words in heard[calls[block["tool_use_id"]]] if words in content]
-        longest = max(own, key=len, default="")
-        before, found, after = content.partition(longest) if longest else (content, "", "")
-        return {**block, "content": f"{'z' * len(before)}{found}{'z' * len(after)}"}
+            said = [quiet(words) for each in heard.values() for words in each]
+            return {**block, "text": around(block["text"], said)}
+        return {**block, "content": around(block["content"], heard[calls[block["tool_use_id"]]])}
 
     return [
         user(*map(garble, blocks(message))) if at and message["role"] == "user" else message
         for at, message in enumerate(sent)
     ]
+
+
+def around(content: str, own: list[str]) -> str:
+    """A text with everything garbled around the longest of these words in it."""
+    longest = max((words for words in own if words in content), key=len, default="")
+    before, found, after = content.partition(longest) if longest else (content, "", "")
+    return f"{'z' * len(before)}{found}{'z' * len(after)}"

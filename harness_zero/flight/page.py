@@ -8,6 +8,7 @@ from inspect import getdoc
 from pathlib import Path
 from typing import Any
 
+from harness_zero.flight.contracted import typed, verified
 from harness_zero.flight.fly import Flown, fly
 from harness_zero.flight.names import BESIDE, FAULTS, SMALL, WORLDS, named
 from harness_zero.flight.outcome import KINDS
@@ -16,7 +17,7 @@ from harness_zero.flight.table import MIX, table
 from harness_zero.flight.worlds.folder import REAL
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "flights.md"
-HARNESSES = (1, 2, 3, 4, 5, "library")
+HARNESSES = (1, 2, 3, 4, 5, "library", typed, verified)
 BLOCKS = range(2)
 NEEDS = {
     "diligent": "nothing but a sound loop: what is lost here the harness loses by itself",
@@ -24,7 +25,7 @@ NEEDS = {
     "polling": "a detector that reads results, if it has one: waiting is healthy",
     "stubborn": "brakes (chapter 02), and a word from a detector (06)",
     "alternating": "brakes (02), and a detector that sees cycles of two (06)",
-    "hasty": "a stop hook that looks at the work (08); no stage helps",
+    "hasty": "a verifier, which looks at the work (08); no stage helps, and no output type",
     "rambling": "brakes (02): the goal is reached, only the money goes on",
     "windy": "labels (04) and recovery from a cut reply",
     "silent": "a label of its own for an empty reply, and a nudge",
@@ -68,7 +69,12 @@ How to read the table: stages 1 to 3 have no labels, so they cannot lie, and wha
 counts as an end in silence. Stage 2 reaches fewer goals than stage 1, since 50 rounds are too few
 for the longest healthy worlds; what it saves is money. Stage 5 stops healthy repetition; the
 library's detector, which chapter 06 builds, reads results and does not. In the library the parts
-that win goals back stand together."""
+that win goals back stand together. `typed` is the library with an output type: an answer has to
+be a report in JSON. `verified` is the library with a verifier: before a turn ends, the tests are
+run, or what was to be there is looked at; in `many-files` it has nothing to look at. A form
+brings no goal and ends no lie, and the round that it takes is one too many in a few flights. The
+check turns most lies into honest stops, and two flights into goals; a model that gives up is sent
+back as well, so it ends under the label `veto_cap`."""
 
 
 def page() -> str:

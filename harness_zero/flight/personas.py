@@ -71,10 +71,7 @@ def fixed(seen: Seen, skill: Skill, luck: Luck, period: int) -> Step:
 
 
 def hasty(seen: Seen, skill: Skill, luck: Luck) -> Step:
-    """Says that it is done after one to six calls, whatever they showed.
-
-    Half of them go on as long again when they are shown what a check of their work has found.
-    """
+    """Says that it is done after one to six calls; shown what a check has found, half go on."""
     since = seen.shown_at if luck.chance(50, "heed") else 0
     return DONE if len(seen.calls) - since >= luck.whole(1, 6, "haste") else skill(seen, luck)
 

@@ -26,6 +26,7 @@ class Account:
     replies: list[Reply] = field(default_factory=list)
     spoken: list[tuple[int, str]] | None = None  # nothing if the loop does not tell
     limits: dict[str, float] = field(default_factory=dict)
+    asides: list[tuple[int, Reply]] = field(default_factory=list)  # at how many messages
     label: Any = None
     why: str = ""
     fault: str = ""
@@ -36,13 +37,14 @@ class Account:
 def account(run: Any) -> Account:
     """Any run, told in one way; NothingToStep if it is none."""
     if isinstance(run, Run):
-        told = (run.replies, run.spoken, run.limits, run.label, run.why)
+        asides = [(at, reply) for at, _, reply in run.asides]
+        told = (run.replies, run.spoken, run.limits, asides, run.label, run.why)
         return Account(checked(run.messages, run), [], *told)
     if isinstance(run, Recording):
         ended = (run.label, run.why, run.fault)
         messages = checked(run.messages, run)
         return Account(
-            messages, [], run.replies, None, {}, *ended, run.under_way, followed=run.followed
+            messages, [], run.replies, None, {}, [], *ended, run.under_way, followed=run.followed
         )
     if isinstance(run, tuple) and len(run) == 2 and not is_message(run[0]):
         inner = account(run[0])

@@ -191,7 +191,12 @@ def sent(step: Step, add: list[int], words: Cutter) -> dict[str, Any]:
         entry["opens"] = True
     if step.words:
         entry["says"] = [words.text(text) for text in step.words]
-    return entry | spent(step.reply, words)
+    entry |= spent(step.reply, words)
+    for each in step.asides:
+        cost = spent(each, words)
+        entry["asides"] = entry.get("asides", 0) + 1
+        entry |= {name: entry.get(name, 0) + cost.get(name, 0) for name in ("tokens", "usd")}
+    return entry
 
 
 def spent(reply: Reply | None, words: Cutter) -> dict[str, Any]:

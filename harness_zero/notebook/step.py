@@ -247,6 +247,8 @@ def account_lines(run: dict[str, Any]) -> list[str]:
         told.append(f"at most {limits['rounds']:,} rounds a turn")
     tokens = sum(each.get("tokens", 0) for each in run["steps"])
     usd = sum(each.get("usd", 0) for each in run["steps"])
+    if asides := sum(each.get("asides", 0) for each in run["steps"]):
+        told.append(f"{plural(asides, 'call')} of a model beside the array")
     if tokens:
         told.append(f"{tokens:,} tokens")
     if "usd" in limits:

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Any
 
 from harness_zero.messages import Message, Reply, said
@@ -18,6 +19,7 @@ class Step:
     numbered: bool = True
     opens: bool = False  # whether a turn begins here
     words: list[str] = field(default_factory=list)  # what a policy said then
+    asides: list[Reply] = field(default_factory=list)  # what was said beside the array then
 
 
 def steps(told: Account) -> list[Step]:
@@ -27,7 +29,17 @@ def steps(told: Account) -> list[Step]:
     if told.spoken is not None:
         let_speak(taken, told.spoken)
         mark_turns(taken, {text for _, text in told.spoken})
+    speak_aside(taken, told.asides)
     return taken
+
+
+def speak_aside(taken: list[Step], asides: list[tuple[int, Reply]]) -> None:
+    """Put each reply beside the array on the last step that had as many messages by then."""
+    had = accumulate(int(step.message is not None and step.numbered) for step in taken)
+    last = dict(zip(had, taken, strict=True))
+    for at, reply in asides:
+        if step := last.get(at):
+            step.asides.append(reply)
 
 
 def matched(told: Account) -> Iterator[Step]:

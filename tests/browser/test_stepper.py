@@ -374,3 +374,21 @@ def test_at_twice_the_size_nothing_runs_over_the_edge(shown, theme):
     wide, window = page.evaluate(WIDTH)
     assert wide <= window
     assert serious(page) == []
+
+
+def test_the_prefix_of_a_request_is_a_bar_and_its_numbers(shown):
+    declared = {"cache_read_input_tokens": 900, "cache_creation_input_tokens": 80}
+    calls = {**CALLS, "usage": {**declared, "input_tokens": 20, "output_tokens": 9}}
+    page = shown(
+        Recording([user("Look."), said(calls), RESULTS, said(DONE)], [calls, DONE], "finished")
+    )
+    assert value(page, "prefix") == "not declared"
+    page.keyboard.press("Tab")
+    page.keyboard.press("ArrowRight")
+    assert value(page, "prefix") == "read 900, written 80, not cached 20"
+    assert page.locator(".hz-step-prefix .hz-step-bar > span").count() == 3
+    assert serious(page) == []
+
+
+def test_a_run_that_declares_no_input_has_no_prefix_to_show(shown):
+    assert shown(SHORT).locator(".hz-step-prefix").is_hidden()

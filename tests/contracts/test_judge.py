@@ -149,6 +149,12 @@ def test_what_a_judge_is_shown_can_be_chosen():
     assert words(model.asked[0]["messages"][0]) == "Is it polite?\n\n1 round"
 
 
+def test_a_judge_has_settings_of_its_own():
+    model = saying(verdict(True))
+    play(judged(model, settings={"model": "a-cheaper-one", "max_tokens": 200}), DONE)
+    assert (model.asked[0]["model"], model.asked[0]["max_tokens"]) == ("a-cheaper-one", 200)
+
+
 def test_the_task_of_a_later_turn_is_its_own():
     model = saying(verdict(False), verdict(True), verdict(True))
     desk = Desk(DONE, DONE, DONE)

@@ -4,12 +4,13 @@ import pytest
 
 from harness_zero.flight import controls
 from harness_zero.flight.cockpit import Cockpit
+from harness_zero.flight.contracted import typed, verified
 from harness_zero.flight.fly import fly
 from harness_zero.flight.names import SMALL, Flight, block, named
 from harness_zero.flight.personas import PERSONAS
 from harness_zero.flight.pilots import patient
 
-HARNESSES = (1, 2, 3, 4, 5, "library")
+HARNESSES = (1, 2, 3, 4, 5, "library", typed, verified)
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +61,10 @@ def silent(outcomes):
     return sum(outcome.kind == "ended in silence" for outcome in outcomes)
 
 
+def lies(outcomes):
+    return sum(outcome.kind == "model lied" for outcome in outcomes)
+
+
 def lost(before, after):
     return sum(b.reached and not a.reached for b, a in zip(before, after, strict=True))
 
@@ -72,6 +77,10 @@ CLAIMS = {
     "labels end every silence": (3, 4, lambda b, a: silent(b) > 0 and silent(a) == 0),
     "labels alone rescue no goal": (3, 4, lambda b, a: goals(a) <= goals(b)),
     "a window of five loses goals": (4, 5, lambda b, a: goals(a) < 0.9 * goals(b)),
+    "a form alone rescues no goal": ("library", typed, lambda b, a: goals(a) == goals(b)),
+    "a form alone leaves the lies": ("library", typed, lambda b, a: lies(a) == lies(b)),
+    "a check ends most lies": ("library", verified, lambda b, a: lies(a) <= lies(b) / 3),
+    "a check loses no goal": ("library", verified, lambda b, a: lost(b, a) == 0),
     "recovery brings goals back": (4, "library", lambda b, a: goals(a) > goals(b)),
 }
 

@@ -234,8 +234,9 @@ function render({ model, el }) {
     };
     const bar = (name, ...parts) => make("div", { class: "hz-lens-row" }, make("span", { class: "hz-lens-name" }, name), make("span", { class: "hz-lens-bar" }, ...parts.filter(({ style }) => style.width !== "0%")));
     const share = (n) => (all ? (n / all) * size : 0);
-    const caret = make("span", { class: "hz-lens-caret" }, at ? `▲ byte ${count(kept)}${parted ? ": the first that differs" : ": here the new begins"}` : "");
-    caret.style.left = `min(${percent(kept)}, 100% - 14rem)`;
+    const says = `byte ${count(kept)}, ${parted ? "the first that differs" : "where the new begins"}`, right = kept > most / 2;
+    const caret = make("span", { class: `hz-lens-caret${right ? " hz-lens-right" : ""}` }, !at ? "" : right ? `${says} ▲` : `▲ ${says}`);
+    caret.style.left = percent(kept);
     bars.replaceChildren(
       ...(at ? [bar(`round ${at}`, part("shared", kept), part("rest", was - kept))] : []),
       bar(`round ${at + 1}`, part("read", share(read)), part("written", share(written)), part("fresh", share(fresh))),
@@ -305,7 +306,7 @@ function render({ model, el }) {
   /** The growth: tokens a round and their sum, as sent, and as paid in tokens at full price. */
   function drawCharts(course) {
     const sent = course.tokens.map(sum), paid = costs[chosen].map(({ worth }) => worth);
-    charts.replaceChildren(chart("Tokens a round", sent, paid), chart("Tokens, all rounds so far", sumUp(sent), sumUp(paid)));
+    charts.replaceChildren(chart("Tokens a round: sent, and paid as so many at full price", sent, paid), chart("The same of all rounds so far", sumUp(sent), sumUp(paid)));
   }
 
   const sumUp = (numbers) => { let all = 0; return numbers.map((n) => (all += n)); };
@@ -351,7 +352,8 @@ function render({ model, el }) {
     radios[next].checked = true;
     for (const [n, radio] of radios.entries()) radio.closest("tr")?.classList.toggle("hz-lens-chosen", n === chosen);
     const { does: what, cure } = courses[chosen];
-    does.textContent = [what, cure && `Instead: ${cure}`].filter(Boolean).join(" ");
+    const idle = chosen > sound && !lostIn(courses[chosen]).length ? "In this run nothing is lost by it." : "";
+    does.textContent = [what, idle, cure && `Instead: ${cure}`].filter(Boolean).join(" ");
     model.set("course", chosen);
     if (at >= 0) show();
   }

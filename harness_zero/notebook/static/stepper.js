@@ -6,7 +6,7 @@
 /**
  * @typedef {Record<string, any> & {type: string}} Block
  * @typedef {{role: string, add: number[], head?: true, opens?: true, empty?: true, says?: string[],
- *   stop?: string, tokens?: number, usd?: number, prefix?: number[]}} Step
+ *   stop?: string, tokens?: number, usd?: number, asides?: number, prefix?: number[]}} Step
  * @typedef {{blocks: Block[], cut: number[], steps: Step[], limits: Record<string, number>,
  *   tells: {replies: boolean, policy: boolean},
  *   end: {label: string | null, why: string, fault: string, array: string, open?: true}, code?: Code}} Payload
@@ -28,7 +28,7 @@
  */
 
 const SHOWN = 120; // blocks in the page at a time; earlier ones come when asked for
-const NOTHING_YET = { rounds: 0, turn: 0, tokens: 0, usd: 0, stop: "", says: undefined, prefix: undefined };
+const NOTHING_YET = { round: 0, rounds: 0, turn: 0, tokens: 0, usd: 0, stop: "", says: undefined, prefix: undefined };
 const FOLD = { lines: 4, characters: 400 };
 const GLYPHS = {
   system: "§", tool: "⌗", user: "›", assistant: "‹", tool_use: "→", tool_result: "←",
@@ -141,7 +141,9 @@ function totalsOf(/** @type {Payload} */ { steps }) {
     tokens += step.tokens ?? 0;
     usd += step.usd ?? 0;
     end += step.add.length;
-    return { rounds, turn, tokens, usd, stop, end, prefix };
+    const round = rounds; // an aside is a round as well, of another model
+    rounds += step.asides ?? 0;
+    return { round, rounds, turn, tokens, usd, stop, end, prefix };
   });
 }
 
@@ -569,8 +571,8 @@ function render({ model, el }) {
   /** Say where we are, and what is known there. */
   function tell() {
     const reached = places[at].step, step = steps[reached] ?? NOTHING_YET;
-    const { rounds, turn, tokens, usd, stop, prefix: sent } = totals[reached] ?? NOTHING_YET;
-    const isLast = at === lastPlace, over = isLast && !end.open, sentence = sentenceAt(places[at], rounds);
+    const { round, rounds, turn, tokens, usd, stop, prefix: sent } = totals[reached] ?? NOTHING_YET;
+    const isLast = at === lastPlace, over = isLast && !end.open, sentence = sentenceAt(places[at], round);
     write(place, `${count(at + 1)} of ${count(places.length)}`);
     slider.value = String(at + 1);
     slider.setAttribute("aria-valuetext", `${at + 1} of ${places.length}`);
