@@ -7,7 +7,7 @@ alone, so that a run which goes on from them is cut at the same places.
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
 from math import ceil
@@ -70,6 +70,7 @@ class Cut:
     end: int
     forced: bool
     words: str = ""  # the summary, once it is written
+    opening: list[Message] = field(default_factory=list)  # what is sent of all up to `end`
 
 
 class Cuts:
@@ -125,16 +126,24 @@ class Cuts:
             left_out = [m for m in messages[start : cut.start] if not only_says_full(m)]
             told = write([*(user(each.words) for each in earlier), *left_out])
             cut.words = f"{HEADING}\n{told}"
+            cut.opening = [*messages[: self.head], *shortened(messages, cut)]
             self.written += 1
 
     def applied(self, messages: list[Message]) -> list[Message]:
         """The prompt, the summary, the last rounds before the cut, and all since."""
-        cut = self.made[-1]
-        kept = settled(messages[cut.start - 1 : cut.end])
-        told = cut.words
-        if any(map(thought, kept)):  # the newest models take thinking in its own place alone
-            told, kept = f"{told}\n\n{LAST}\n{transcript(kept)}", []
-        return [*messages[: self.head], user(told), *kept, *messages[cut.end :]]
+        return [*self.made[-1].opening, *messages[self.made[-1].end :]]
+
+
+def shortened(messages: list[Message], cut: Cut) -> list[Message]:
+    """The summary, and the rounds that are kept behind it.
+
+    Where they hold thinking they are told in words: the newest models take it in its own
+    place alone, and no model takes it changed.
+    """
+    kept = settled(messages[cut.start - 1 : cut.end])
+    if any(map(thought, kept)):
+        return [user(f"{cut.words}\n\n{LAST}\n{transcript(kept)}")]
+    return [user(cut.words), *kept]
 
 
 def settled(messages: list[Message]) -> list[Message]:

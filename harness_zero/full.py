@@ -6,7 +6,7 @@ not even fit, `models/told_full.py` makes the same.
 
 from harness_zero.labels import End, Label, Say
 from harness_zero.messages import Block, Message, blocks, text
-from harness_zero.policy import ending, refuse_brake
+from harness_zero.policy import WrongOrder, ending, is_brake
 from harness_zero.ports import Policy
 from harness_zero.run import Run
 
@@ -15,7 +15,8 @@ FULL = "The context was full. What lies further back is now a summary; go on fro
 
 def when_full(stop: Policy, limit: int = 2) -> Policy:
     """Have the view compacted instead of ending, `limit` times a turn at most."""
-    refuse_brake(stop)
+    if is_brake(stop):
+        raise WrongOrder("a brake cannot be wrapped: wrap the stop, let the brake stand beside it")
 
     def policy(run: Run) -> Say | End | None:
         word = stop(run)

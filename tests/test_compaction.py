@@ -320,7 +320,7 @@ def test_whatever_happens_in_a_run_it_is_cut_at_the_same_places_after_a_resume(e
         if event == "call":
             grown(run, 1)
         elif event == "words":
-            run.say("advice")
+            grown(run, 1).say("advice")
         elif event == "full":
             run.hear({**reply(), "stop_reason": "model_context_window_exceeded"})
             run.say(FULL)
