@@ -14,6 +14,7 @@ from harness_zero.grading.lab07 import LONG, PAUSES, TRIMMED, broken_prefix
 from harness_zero.grading.lab07_requests import bill_of, growing, marks, served
 from harness_zero.messages import reply
 from harness_zero.mine import lab_of, load
+from harness_zero.notebook import my_harness
 from harness_zero.taking import take
 
 __all__ = ["as_before", "copy"]  # fixtures
@@ -64,6 +65,17 @@ def taken(copy, name):
             kernel.CELLS.append(cell)
     kernel.WRITTEN[name] = space[name]
     return take(copy, EXERCISES[name], space[name])
+
+
+def test_a_notebook_flies_the_harness_of_the_copy_that_it_lies_in(copy, monkeypatch):
+    taken(copy, "marked")
+    monkeypatch.chdir(copy / "chapters")
+    assert my_harness().marked.__module__ == "my_harness.marked"
+
+
+def test_outside_of_a_copy_it_flies_ours(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert my_harness().marked is view.marked and not [*tmp_path.iterdir()]
 
 
 def test_of_the_dear_run_one_request_alone_reads_less_than_the_one_before_had():
