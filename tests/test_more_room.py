@@ -72,6 +72,16 @@ def test_one_attempt_without_a_price_leaves_the_reply_without_one():
     assert more_room(model, 100)(GO)["cost_usd"] is None
 
 
+def test_what_was_written_to_the_cache_is_added_up_by_how_long_it_lives():
+    def usage(short, **more):
+        parts = {"ephemeral_5m_input_tokens": short, **more}
+        return {"cache_creation": parts, "cache_creation_input_tokens": sum(parts.values())}
+
+    cut = {**CUT, "usage": usage(5)}
+    model, _ = asked(cut, {**WHOLE, "usage": usage(2, ephemeral_1h_input_tokens=3)})
+    assert more_room(model, 100)(GO)["usage"] == usage(7, ephemeral_1h_input_tokens=3)
+
+
 def test_where_more_room_is_refused_the_cut_reply_stands():
     model, _ = asked(CUT, ModelFailed("the API answered 400: max_tokens: 9999999 > 128000"))
     assert more_room(model, 9_999_999)(GO) is CUT

@@ -8,7 +8,7 @@ what was asked about it.
 from collections.abc import Callable
 from typing import Any
 
-from harness_zero.brief import brief, excerpt
+from harness_zero.brief import cut, excerpt
 from harness_zero.contracts.form import NotInForm, output
 from harness_zero.contracts.veto import Hook, is_answer, refuse_brake, sent_back
 from harness_zero.labels import End, Label, Say
@@ -110,16 +110,16 @@ def asking(
 ) -> Any:
     """Ask a model beside the array for something of this form; Unreadable if it does not come."""
     for _ in range(tries):
-        if at_limit(run):
-            break
         reply = heard(run, model, request, name)
         try:
             if ending(reply) is not Label.FINISHED:
                 raise NotInForm(f"it ended with {reply['stop_reason']}")
             return output(words(reply), schema)
         except NotInForm as fault:
-            last = fault
-    raise Unreadable(f"the {name} gave no answer that can be read: {brief(str(last), 200)}")
+            why = str(fault)
+        if at_limit(run):
+            break
+    raise Unreadable(f"no answer that can be read: {cut(why, 200)}")
 
 
 def heard(run: Run, model: Model, request: Request, name: str) -> Reply:

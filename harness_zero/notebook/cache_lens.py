@@ -9,7 +9,7 @@ from functools import cache, cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from harness_zero.brief import plural
+from harness_zero.brief import brief, plural, told_by
 from harness_zero.busters import LIFETIME
 from harness_zero.notebook.step import CELL, STATIC
 from harness_zero.ports import Request
@@ -41,11 +41,17 @@ def cache_lens(
     from harness_zero.view import marked
 
     found = sent(requests)
+    if times is not None and not all(isinstance(at, int | float) for at in times):
+        raise NothingToCompare(f"times are seconds, one for each request, and not {brief(times)}")
     if times is not None and len(times) != len(found.requests):
         counted = f"{plural(len(times), 'time')} for {plural(len(found.requests), 'request')}"
         raise NothingToCompare(f"{counted}: the lens takes one for each")
     named = next((str(r["model"]) for r in found.requests if r.get("model")), "")
-    return Lens(priced(found, model or named or usual(), times, mark or marked))
+    try:
+        return Lens(priced(found, model or named or usual(), times, mark or marked))
+    except (TypeError, ValueError) as error:
+        what = "a request is JSON, and something in these is not"
+        raise NothingToCompare(f"{what}: {told_by(str, error)}") from error
 
 
 def usual() -> str:

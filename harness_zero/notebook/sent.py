@@ -7,6 +7,7 @@ from typing import Any
 
 from harness_zero.brief import brief, plural
 from harness_zero.faults import SetupFault
+from harness_zero.messages import shape_fault
 from harness_zero.models.recorded import Recorded, Replay
 from harness_zero.models.tape import Call, read
 from harness_zero.notebook.account import account, an
@@ -35,6 +36,10 @@ class Sent:
 def sent(given: Any) -> Sent:
     """The requests in what was handed over. NothingToCompare if they cannot be compared."""
     found = collected(given)
+    sound: dict[int, Any] = {}
+    for at, each in enumerate(found.requests):
+        if fault := request_fault(each, sound):
+            raise NothingToCompare(f"item {at} is no request: {fault}")
     if not found.requests:
         raise NothingToCompare("there is no request in this: the lens compares those of a run")
     if len(found.requests) == 1:
@@ -66,23 +71,32 @@ def collected(given: Any) -> Sent:
 
 
 def of_requests(given: Any) -> Sent:
-    """A list of requests, each held to be one."""
-    for at, each in enumerate(given):
-        if fault := request_fault(each):
-            raise NothingToCompare(f"item {at} is no request: {fault}")
+    """A list of requests, of which nothing more is known."""
     return Sent([*given], [None] * len(given))
 
 
-def request_fault(given: Any) -> str:
-    """Why this is no request, in words; nothing if it is one."""
+def request_fault(given: Any, sound: dict[int, Any]) -> str:
+    """Why this is no request, in words; nothing if it is one. A sound message is seen once."""
     if isinstance(given, Mapping) and "role" in given:
         return "it is a message; a request has a list of them under `messages`"
     if not is_request(given):
         return f"expected a dict with a list of messages, got {brief(given)}"
-    odd = next((m for m in given["messages"] if not isinstance(m, Mapping)), None)
-    if odd is not None:
-        return f"a message is a dict with a role and its content, and not {brief(odd)}"
+    for at, message in enumerate(given["messages"]):
+        if id(message) not in sound and (fault := shape_fault(as_users(message))):
+            return f"message {at} {fault}"
+        sound[id(message)] = message
+    tools = given.get("tools")
+    if not isinstance(tools, list | tuple | None) or not all(
+        isinstance(t, dict) for t in tools or ()
+    ):
+        return f"tools are a list of dicts, and not {brief(tools)}"
     return "" if given["messages"] else "its list of messages is empty"
+
+
+def as_users(message: Any) -> Any:
+    """The message as if the user had sent it: a later API may know more roles than two."""
+    named = isinstance(message, dict) and isinstance(message.get("role"), str)
+    return {**message, "role": "user"} if named else message
 
 
 def of_run(run: Any) -> Sent:

@@ -15,7 +15,7 @@ from typing import Any
 
 from harness_zero.prefix import frozen
 from harness_zero.simulator.catalogue import Facts
-from harness_zero.simulator.chain import Chain, Edges, Line, Weigh, parting
+from harness_zero.simulator.chain import Chain, Edges, Line, Part, Weigh, parting
 from harness_zero.simulator.exchange import Body
 from harness_zero.simulator.marks import SECONDS, marks
 from harness_zero.simulator.speech import tokens
@@ -119,6 +119,7 @@ class Cache:
     ) -> None:
         self.clock, self.declared = clock, declared
         self.entries: dict[tuple[Any, ...], Entry] = {}
+        self.made: dict[bytes, list[Part]] = {}  # messages that were rendered
         self.heads: dict[bytes, Chain] = {}
         self.chains: list[Chain] = []
         self.last: dict[str, Prefix] = {}  # by key
@@ -152,6 +153,8 @@ class Cache:
             chain = chain.fork(same)
         for message in messages[same:]:
             chain.grow(message)
+        if len(self.made) > ENTRIES:
+            self.made.clear()
         self.chains = [chain, *(c for c in self.chains if c is not chain)][:KEPT]
         return chain
 
@@ -172,7 +175,7 @@ class Cache:
     def head(self, request: Body) -> Chain:
         """The lines of the tools and the system prompt."""
         raw = frozen([request.get("tools"), request.get("system")])
-        chain = self.heads.get(raw) or Chain(self.declared).head(request)
+        chain = self.heads.get(raw) or Chain(self.declared, made=self.made).head(request)
         self.heads.pop(raw, None)
         self.heads[raw] = chain
         if len(self.heads) > KEPT:

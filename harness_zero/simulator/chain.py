@@ -8,6 +8,7 @@ same messages pays for its new ones only.
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from hashlib import sha256
 from typing import Any, NamedTuple
 
@@ -32,6 +33,26 @@ class Line(NamedTuple):
     kind: str  # of the last block up to here
 
 
+@dataclass(frozen=True)
+class Part:
+    """A message's role, or one of its blocks, wherever the message stands."""
+
+    given: Any
+    line: bytes  # as it is rendered
+    size: int
+    kind: str | None  # of a block
+
+    @cached_property
+    def pictured(self) -> bool:
+        """Whether it holds an image."""
+        return any(map(is_image, within(self.given)))
+
+    @cached_property
+    def cited(self) -> bool:
+        """Whether it holds a document that is to be cited."""
+        return any(map(is_cited, within(self.given)))
+
+
 class Edges(NamedTuple):
     """The lines at which the parts of a prefix begin."""
 
@@ -53,6 +74,7 @@ class Chain:
     edges: Edges = HEADLESS
     seen: Seen = field(default_factory=Seen)  # the messages as they came
     starts: list[int] = field(default_factory=list)  # the line of each message's role
+    made: dict[bytes, list[Part]] = field(default_factory=dict)  # the forks share it
     pictured: int | None = None  # the first message with an image
     cited: int | None = None  # the first message with a document that is to be cited
 
@@ -82,25 +104,33 @@ class Chain:
             self.block(named("tools", at, tools[at]), tools[at])
 
     def grow(self, message: Any) -> None:
-        """One message more."""
+        """One message more. What was rendered once is not rendered again after another head."""
         at = len(self.starts)
-        self.seen.add(message)
+        frozen = self.seen.add(message)
         self.starts.append(len(self.lines))
-        role, *content = parts(message)
-        whole = 0 if self.declared else characters(unmarked(message))
-        frame = 0 if self.declared else whole - sum(map(self.weigh, content))
-        self.add(part_named(at, 0, role), rendered(role), frame)
-        for place, block in enumerate(content, 1):
-            self.block(part_named(at, place, block), block)
-            if self.pictured is None and any(map(is_image, within(block))):
+        if not (made := self.made.get(frozen)):
+            made = self.made[frozen] = self.make(message)
+        for place, part in enumerate(made):
+            self.add(part_named(at, place, part.given), part.line, part.size, part.kind)
+            if part.pictured and self.pictured is None:
                 self.pictured = at
-            if self.cited is None and any(map(is_cited, within(block))):
+            if part.cited and self.cited is None:
                 self.cited = at
+
+    def make(self, message: Any) -> list[Part]:
+        """The parts of a message: its role, and its blocks."""
+        role, *content = parts(message)
+        sizes = [self.weigh(block) for block in content]
+        frame = 0 if self.declared else characters(unmarked(message)) - sum(sizes)
+        sized = zip(content, sizes, strict=True)
+        return [
+            Part(role, rendered(role), frame, None),
+            *(Part(block, rendered(block), size, kind_of(block)) for block, size in sized),
+        ]
 
     def block(self, name: str, block: Any) -> None:
         """A line that is a block, and so has a position, unless it goes on with a run."""
-        kind = str(block.get("type")) if isinstance(block, dict) else ""
-        self.add(name, rendered(block), self.weigh(block), kind)
+        self.add(name, rendered(block), self.weigh(block), kind_of(block))
 
     def add(self, name: str, line: bytes, size: int, kind: str | None = None) -> None:
         """One line more; without a kind it is a heading or a role."""
@@ -170,6 +200,11 @@ def parting(one: list[Line], other: list[Line], ends: int) -> int:
     if one[ends - 1].digest == other[ends - 1].digest:
         return ends
     return bisect_left(range(ends), True, key=lambda at: one[at].digest != other[at].digest)
+
+
+def kind_of(block: Any) -> str:
+    """The type of a block, if it has one."""
+    return str(block.get("type")) if isinstance(block, dict) else ""
 
 
 def within(block: Any) -> Iterator[Any]:

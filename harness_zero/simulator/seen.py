@@ -26,9 +26,10 @@ class Seen:
     lines: list[bytes] = field(default_factory=list)  # what each is, the order of keys included
     marked: set[int] = field(default_factory=set)  # the places of those that may bear marks
 
-    def add(self, message: Any) -> None:
-        """One message more."""
+    def add(self, message: Any) -> bytes:
+        """One message more, and its bytes."""
         self.put(len(self.lines), message)
+        return self.lines[-1]
 
     def put(self, at: int, message: Any) -> None:
         """What stands in this place now."""

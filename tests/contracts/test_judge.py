@@ -131,8 +131,20 @@ def test_a_verdict_that_cannot_be_read_is_asked_for_once_more(odd):
     run = play(judged(saying(odd, verdict(True))), DONE)
     assert (run.label, run.rounds) == ("finished", 3)
     run = play(judged(saying(odd, odd)), DONE)
-    assert run.label == "model_error" and "gave no answer that can be read" in run.why
+    assert run.label == "model_error" and "no answer that can be read" in run.why
     assert run.why.startswith("judge: ") and array_fault(run.messages) is None
+
+
+def test_at_a_limit_it_is_not_asked_for_once_more():
+    model = saying(reply("Fine!"), verdict(True))
+    run = play(judged(model), DONE, brakes=[max_rounds(2)])
+    assert (run.label, run.rounds, len(model.asked)) == ("model_error", 2, 1)
+
+
+def test_where_nobody_knows_what_was_spent_a_cap_in_money_asks_no_judge():
+    model = saying(verdict(True))
+    run = play(judged(model), {**DONE, "cost_usd": None}, brakes=[cost_cap(9.0)])
+    assert run.label == "cost_cap" and model.asked == []
 
 
 def test_a_judge_that_fails_ends_the_turn_and_is_named():

@@ -124,6 +124,17 @@ def test_vetoes_count_by_turn():
     assert (again.label, again.rounds, len(again.spoken)) == ("veto_cap", 9, 16)
 
 
+def test_what_was_said_in_the_turn_before_is_no_repetition():
+    run = play(nagging, *[DONE] * 2)
+    again = play(nagging, *[DONE] * 2, run=run.ask("try again"))
+    assert (again.label, again.rounds) == ("veto_cap", 2)
+
+
+def test_where_the_model_has_not_answered_there_is_nothing_to_veto():
+    stop = stop_hook(lambda run: End(Label.FINISHED, "nothing to do"), never)
+    assert stop(Run("go")) == End(Label.FINISHED, "nothing to do")
+
+
 @pytest.mark.parametrize(
     ("line", "label"),
     [

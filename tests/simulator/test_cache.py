@@ -204,16 +204,17 @@ def test_it_lives_for_an_hour_where_the_mark_says_so(cache, clock):
 
 
 def test_its_life_is_counted_from_the_start_of_the_request(clock):
+    seconds = iter((200, 0))
+
     def slowly(request):
-        clock.now += 200
+        clock.now += next(seconds)
         return reply("ok")
 
     api = new_api(slowly, clock=clock)
     request = body(user(kept(text("word " * 2_000))))
-    read = [post(api, request).body["usage"]["cache_read_input_tokens"]]
+    post(api, request)
     clock.now = 301
-    read.append(post(api, request).body["usage"]["cache_read_input_tokens"])
-    assert read == [0, 0]
+    assert post(api, request).body["usage"]["cache_read_input_tokens"] == 0
 
 
 def test_a_hit_refreshes_what_each_mark_finds_and_nothing_else(cache, clock):
@@ -223,6 +224,15 @@ def test_a_hit_refreshes_what_each_mark_finds_and_nothing_else(cache, clock):
     clock.now = 400
     assert serve(cache, of_blocks(4, 3)).read == 3_000
     assert serve(cache, of_blocks(7, 6)).read == 3_000, "what was written at 6 is too old"
+
+
+def test_what_was_written_for_an_hour_keeps_its_hour_whatever_mark_reads_it(cache, clock):
+    serve(cache, body(user(kept(text("2000"), "1h"))))
+    reads = []
+    for now in (3_000, 6_000, 9_000):
+        clock.now = now
+        reads.append(serve(cache, body(user(kept(text("2000"))))).read)
+    assert reads == [2_000] * 3
 
 
 def test_longer_and_shorter_lives_are_billed_by_positions(cache):
@@ -354,6 +364,15 @@ def test_a_request_that_goes_on_missed_nothing_and_one_that_lost_its_middle_did(
     missed = serve(cache, ended(body(*cut))).missed
     assert missed.where == "message 3, block 0 (tool_use toolu_2_0)"
     assert missed.tokens == 9_000
+
+
+def test_what_is_read_all_the_same_was_not_missed(cache):
+    def asking(words):
+        return ended(body(user(words), system=[kept(text("700 You add."))]))
+
+    serve(cache, asking("2000 go"))
+    counted = serve(cache, asking("2000 come"))
+    assert (counted.read, counted.missed.tokens) == (700, 2_000)
 
 
 def test_the_api_says_it_to_the_client_that_asks():
