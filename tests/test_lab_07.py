@@ -69,12 +69,12 @@ def taken(copy, name):
 
 def test_a_notebook_flies_the_harness_of_the_copy_that_it_lies_in(copy, monkeypatch):
     taken(copy, "marked")
-    monkeypatch.chdir(copy / "chapters")
+    monkeypatch.setattr(kernel, "STARTED", [copy / "chapters"])
     assert my_harness().marked.__module__ == "my_harness.marked"
 
 
 def test_outside_of_a_copy_it_flies_ours(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(kernel, "STARTED", [tmp_path])
     assert my_harness().marked is view.marked and not [*tmp_path.iterdir()]
 
 
