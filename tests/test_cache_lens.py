@@ -5,7 +5,6 @@ import subprocess
 import sys
 import time
 from copy import deepcopy
-from os.path import commonprefix
 
 import pytest
 from click.testing import CliRunner
@@ -22,7 +21,7 @@ from harness_zero.notebook.compared import Lines, changes
 from harness_zero.notebook.export import page_of
 from harness_zero.notebook.priced import prices
 from harness_zero.notebook.sent import NothingToCompare
-from harness_zero.prefix import first_difference, rendering
+from harness_zero.prefix import first_byte, first_difference, rendering
 from harness_zero.run import Run
 from harness_zero.simulator.cache import Cache, Counted
 from harness_zero.simulator.catalogue import MODELS
@@ -88,6 +87,11 @@ def test_unmarked_requests_are_cached_nowhere_and_the_lens_says_why():
     assert "with marks" in told
 
 
+def test_a_prefix_below_the_minimum_is_said_to_be_left_out():
+    told = repr(cache_lens(requests(2, size=1, mark=marked, system="Be kind.", tools=[])))
+    assert "Nothing is cached though it is marked" in told
+
+
 @pytest.mark.parametrize("mark", [lambda request: request, marked])
 def test_bytes_are_those_of_the_rendering_and_parting_is_that_of_the_prefix(mark):
     run = requests(5, mark=mark)
@@ -97,7 +101,7 @@ def test_bytes_are_those_of_the_rendering_and_parting_is_that_of_the_prefix(mark
         if at and change.parts:
             assert change.parts == first_difference(run[at - 1], run[at])
         before = rendering(run[at - 1]) if at else b""
-        assert change.shared == len(commonprefix([rendering(run[at]), before]))
+        assert change.shared == first_byte(rendering(run[at]), before)
 
 
 def test_the_lens_and_the_simulator_count_alike():
@@ -199,6 +203,27 @@ def test_what_is_no_recording_is_one_sentence(tmp_path):
     file.write_text("hello\n", "utf-8")
     done = CliRunner().invoke(main, ["step", str(file), "--cache"])
     assert done.exit_code == 1 and "is no recording" in done.output
+
+
+def test_a_recording_that_ends_in_silence_or_in_a_failure_can_be_stepped_through(tmp_path):
+    for name, last in (("silent", reply()), ("failed", ModelFailed("529")), ("odd", "no reply")):
+        file = tmp_path / f"{name}.jsonl"
+        replies = iter([reply("a"), last])
+
+        def model(request, replies=replies):
+            if isinstance(said := next(replies), Exception):
+                raise said
+            return said
+
+        keeps = recorded(model, file)
+        for request in requests(2):
+            try:
+                keeps(request)
+            except ModelFailed:
+                continue
+        done = CliRunner().invoke(main, ["step", str(file)])
+        assert done.exit_code == 0, done.exception
+        assert ("529" in done.output) == (name == "failed")
 
 
 def test_calls_that_failed_and_streams_are_told_in_a_sentence(tmp_path):

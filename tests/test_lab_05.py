@@ -100,7 +100,8 @@ def take_again(copy):
 
 def test_with_all_pieces_written_nothing_of_the_loop_or_its_policies_is_ours(copy):
     others = "fingerprint", "circle", "repetition", "marked"
-    with_pieces(copy, *OLD, *NEW, "pairing_fault", "excerpt", *others)
+    contract = "verifier", "output_type", "stop_hook", "judge"
+    with_pieces(copy, *OLD, *NEW, "pairing_fault", "excerpt", *others, *contract)
     page = (copy / "my_harness/__init__.py").read_text("utf-8")
     assert "borrowed(" not in page
     sources = "".join(path.read_text("utf-8") for path in (copy / "my_harness").glob("*.py"))

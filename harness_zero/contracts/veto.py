@@ -30,9 +30,9 @@ class HookFailed(SetupFault):
 def stop_hook(stop: Policy, hook: Hook, cap: int = 8) -> Policy:
     """Let the turn end as finished once the hook agrees.
 
-    The hook is handed the run, and whether it was sent back in this turn before. Its words go to
-    the model. After `cap` answers in a row that were sent back, or once a hook repeats itself,
-    the turn ends as `veto_cap`. In a row means that no tool was called in between.
+    The hook is handed the run, and whether the model was sent back in this turn before. Its words
+    go to the model. After `cap` answers in a row that were sent back, or once a hook repeats
+    itself, the turn ends as `veto_cap`. In a row means that no tool was called in between.
     """
     refuse_brake(stop)
     name = name_of(hook)
@@ -54,8 +54,11 @@ def stop_hook(stop: Policy, hook: Hook, cap: int = 8) -> Policy:
 
 
 def all_of(*hooks: Hook) -> Hook:
-    """One hook of several. They are asked in order, and the first veto is the one that is heard:
-    so the cheap ones come first, and the dear ones are asked only about what has passed them."""
+    """One hook of several: all have to agree, and the first veto is the one that is heard.
+
+    They are asked in order. So the cheap ones come first: a dear one is asked only about what has
+    passed them.
+    """
 
     def every(run: Run, again: bool) -> str | None:
         for hook in hooks:

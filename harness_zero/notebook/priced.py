@@ -155,7 +155,7 @@ def priced(
         bases.append(course("with marks", "The same requests, marked for caching.", "", sound))
     first = sound[0][:MOST], sound[1][:MOST]
     busted = [course(b.name, b.does, b.cure, b.bust(*first)) for b in BUSTERS]
-    notes = [*found.notes, *([] if own or any_cached(declared) else [UNMARKED])]
+    notes = [*found.notes, *why_nothing(own, bases[0])]
     if len(found.requests) > MOST:
         notes.append(f"Sent otherwise are the first {MOST} rounds.")
     courses = [*bases, *busted]
@@ -163,6 +163,16 @@ def priced(
 
 
 UNMARKED = "No request is marked with cache_control, so nothing is cached: caching is opt-in."
+UNDER = (
+    "Nothing is cached though it is marked: a prefix below a model's minimum is left out silently."
+)
+
+
+def why_nothing(marked: bool, course: Course) -> list[str]:
+    """Why nothing at all was cached, if nothing was."""
+    if any_cached(course.counted):
+        return []
+    return [UNDER if marked else UNMARKED]
 
 
 def served(requests: Sequence[Request], times: Sequence[float], facts: Facts) -> list[Counted]:

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from harness_zero.messages import said
 from harness_zero.models.tape import NoRecording, read
 from harness_zero.notebook.cache_lens import Lens, cache_lens
 from harness_zero.notebook.sent import rebuilt
 from harness_zero.notebook.step import Steps, step
+from harness_zero.notebook.stepping import kept
 from harness_zero.watch import Recording
 
 
@@ -16,9 +16,12 @@ def stepped(file: Path) -> Steps:
     if not calls:
         raise NoRecording(f"{file} is empty: no call has been recorded in it")
     *_, last = rebuilt(calls)
-    replies = [call.outcome["reply"] for call in calls if "reply" in call.outcome]
+    outcomes = [call.outcome.get("reply") for call in calls]
+    replies = [reply for reply in outcomes if isinstance(reply, dict)]  # a model may say anything
     failure = calls[-1].outcome.get("failure")
-    messages = [*last["messages"], *([] if failure else [said(replies[-1])])]
+    words = kept(outcomes[-1]) if isinstance(outcomes[-1], dict) else []
+    answer = [{"role": "assistant", "content": words}] if words else []
+    messages = [*last["messages"], *answer]
     fault = f"{failure['kind']}: {failure['words']}" if failure else ""
     return step(Recording(messages, replies, None, fault=fault))
 

@@ -13,7 +13,7 @@ from harness_zero.workspace import workspace
 TEST = "from sums import total\n\n\ndef test_total():\n    assert total([1, 2]) == 3\n"
 CHEAT = "def test_total():\n    pass\n"
 RIGHT, WRONG = "def total(n):\n    return sum(n)\n", "def total(n):\n    return n\n"
-LINE = "python -m pytest -q -p no:cacheprovider"
+LINE = 'echo "took 0.$(date +%N)s"; python -c "import test_sums; test_sums.test_total()"'
 DONE = reply("Done.")
 
 
@@ -40,7 +40,7 @@ def test_the_tests_are_run_and_what_they_say_is_the_feedback(folder):
     assert run.label == "finished" and run.why.endswith(f"; `{LINE}` agreed")
     (_, feedback), *others = run.spoken
     assert feedback.startswith(f"You are not done: `{LINE}` does not pass.\nexit code 1\n")
-    assert "assert [1, 2] == 3" in feedback and others == []
+    assert "assert total([1, 2]) == 3" in feedback and others == []
 
 
 def test_a_failure_reads_the_same_though_it_took_another_time(folder):
