@@ -40,6 +40,7 @@ bench: .venv/authors  ## measure what a round costs, beside a bare loop
 	.venv/bin/python benchmarks/loop.py
 	.venv/bin/python benchmarks/requests.py
 	.venv/bin/python benchmarks/stepper.py
+	.venv/bin/python benchmarks/journal.py
 	.venv/bin/python benchmarks/flight.py
 
 conformance: .venv/authors  ## hold the offline API's rules against the real one, if there is a key

@@ -147,6 +147,12 @@ def check(folder: Path | None, name: str) -> None:
     help="A stage of the course; the whole library unless given.",
 )
 @click.option("--mine", is_flag=True, help="Your own harness, from my_harness/ in your copy.")
+@click.option(
+    "--journal",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default=None,
+    help="Write what is done into this file. With the same file again, go on where it stopped.",
+)
 @click.option("--offline", is_flag=True, help="Play with a rehearsed model even if there is a key.")
 @click.option(
     "--verify",
@@ -165,6 +171,7 @@ def run(
     project: str,
     stage: int | None,
     mine: bool,
+    journal: Path | None,
     offline: bool,
     verify: str | None,
     keep: tuple[str, ...],
@@ -182,9 +189,11 @@ def run(
         raise click.UsageError("The command after --verify is empty: name what has to pass.")
     if keep and verify is None:
         raise click.UsageError("--keep says what the command after --verify relies on: name one.")
+    if journal and (mine or stage):
+        raise click.UsageError("--journal is a part of the library: leave --mine and --stage out.")
     own = copy_at(None) if mine else None
     try:
-        sys.exit(played(prompt, folder, stage or 0, project, offline, own, verify, keep))
+        sys.exit(played(prompt, folder, stage or 0, project, offline, own, verify, keep, journal))
     except KeyboardInterrupt:
         sys.exit(130)
 
@@ -198,6 +207,7 @@ def played(
     mine: Path | None,
     verify: str | None,
     keep: tuple[str, ...],
+    journal: Path | None = None,
 ) -> int:
     """Play a turn; a fault of the set-up is one sentence."""
     from harness_zero.faults import SetupFault
@@ -208,7 +218,7 @@ def played(
         raise click.ClickException("The prompt is empty: say what is to be done.")
     spell_out()
     try:
-        return play(prompt, folder, number, project, offline, mine, verify, keep)
+        return play(prompt, folder, number, project, offline, mine, verify, keep, journal)
     except SetupFault as fault:
         raise click.ClickException(str(fault)) from fault
 

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+from functools import lru_cache
 from typing import Any
 
 NAMED = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD)$", re.IGNORECASE)  # of the environment
@@ -19,6 +20,8 @@ SHAPED = re.compile(  # as the Messages API and others give them out
     rf"sk-ant-[\w-]{{8,}}"
     rf"|{START}(?:sk-[\w-]{{20,}}|gh[pousr]_\w{{20,}}|hf_\w{{20,}}|AKIA[0-9A-Z]{{16}})"
 )
+SHAPES = ("sk-", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "hf_", "AKIA")  # one is in each of them
+SHAPED_AT_LEAST = 15  # characters
 SHORTEST = 8  # what a local server takes for a key ("none", "ollama") is no secret
 MASK = "***"
 
@@ -43,12 +46,13 @@ class Kept:
     """The keys of the environment as it is now; looked up anew only where that has changed."""
 
     def __init__(self) -> None:
-        self.environment: dict[str, str] | None = None
+        self.environment: dict[Any, Any] | None = None
         self.keys: list[str] = []
 
     def now(self) -> list[str]:
         """What `keys` would give."""
-        if (now := os.environ.copy()) != self.environment:
+        # what the environment is made of, where Python lets one see it, is copied much quicker
+        if (now := dict(getattr(os.environ, "_data", os.environ))) != self.environment:
             self.environment, self.keys = now, keys()
         return self.keys
 
@@ -76,11 +80,17 @@ def field(name: Any, value: Any, secrets: list[str]) -> Any:
     """What stands under a name, covered if the name says that it is a key."""
     if not isinstance(name, str):
         return within(value, secrets)
+    if not names_a_key(name):
+        return within(value, secrets)
     if HEADERS.fullmatch(name) and isinstance(value, dict):
         return {one(header, secrets): covered(it, secrets) for header, it in value.items()}
-    if FIELD.fullmatch(name) or HEADERS.fullmatch(name):
-        return covered(value, secrets)
-    return within(value, secrets)
+    return covered(value, secrets)
+
+
+@lru_cache(maxsize=1024)
+def names_a_key(name: str) -> bool:
+    """Whether what stands under this name is a key, or many."""
+    return bool(FIELD.fullmatch(name) or HEADERS.fullmatch(name))
 
 
 def covered(value: Any, secrets: list[str]) -> Any:
@@ -105,4 +115,9 @@ def hidden(words: str, secrets: list[str]) -> str:
     """Words without these, and without what looks like a key."""
     for secret in secrets:
         words = words.replace(secret, MASK)
-    return SHAPED.sub(MASK, words)
+    if len(words) < SHAPED_AT_LEAST:
+        return words
+    for shape in SHAPES:  # looking for these is quick, and mostly in vain
+        if shape in words:
+            return SHAPED.sub(MASK, words)
+    return words

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -16,10 +16,12 @@ from harness_zero.compaction import compacted
 from harness_zero.containment import contained
 from harness_zero.contracts import Hook, command, stop_hook, verifier
 from harness_zero.contracts.verifier import TESTS
+from harness_zero.doubt import reads
 from harness_zero.faults import SetupFault
 from harness_zero.flight.personas import fixer
 from harness_zero.flight.worlds import WORLDS, world, world_in
 from harness_zero.full import when_full
+from harness_zero.journal import Busy, Diverged, Journal
 from harness_zero.labels import Label
 from harness_zero.loop import ModelFailed
 from harness_zero.messages import Message, Reply
@@ -30,6 +32,7 @@ from harness_zero.models.told_full import told_full
 from harness_zero.policy import nudge, recover, structural_stop
 from harness_zero.ports import Model, Policy
 from harness_zero.repetition import repetition
+from harness_zero.resume import NothingToResume, resume
 from harness_zero.run import Run
 from harness_zero.runner import sandboxed
 from harness_zero.stages import stage
@@ -62,12 +65,14 @@ def play(
     mine: Path | None = None,
     verify: str | None = None,
     untouched: Sequence[str] = (),
+    journal: Path | None = None,
 ) -> int:
     """Play one turn there; the exit code: 0 finished, 130 interrupted, 1 for every other end.
 
     `number` is a stage, or 0 for the library with all its parts. With a learner's copy of the
     course in `mine`, their own harness plays. The library's turn ends as finished only once the
-    command `verify` passes, for which the `untouched` files have to be what they were.
+    command `verify` passes, for which the `untouched` files have to be what they were. With a
+    journal the run can be resumed.
     """
     lay(project, folder)
     tools = workspace(folder)
@@ -78,15 +83,18 @@ def play(
     if not sandboxed():
         told("     no bubblewrap here: a command can read and write whatever you can")
     watch = Watch(lambda line, kind: say(line, style=STYLES.get(kind)))
-    if mine:
-        loop, number = own(mine, told), 1
-    else:
-        hook = checked(verify, untouched, folder, say) if verify else None
-        loop = draft(stage(number)) if number else library(brakes(offline, told), hook)
-    try:
-        code, ending = turn(watch, number, loop, model, tools, prompt)
-    finally:
-        kept = keep(watch, folder)
+    with ExitStack() as stack:
+        written = stack.enter_context(opened(journal, folder, told)) if journal else None
+        hook = checked(verify, untouched, folder, say, written) if verify else None
+        if mine:
+            loop, number = own(mine, told), 1
+        else:
+            ours = library(brakes(offline, told), hook, written)
+            loop = draft(stage(number)) if number else ours
+        try:
+            code, ending = turn(watch, number, loop, model, tools, prompt)
+        finally:
+            kept = keep(watch, folder)
     say(f"     {ending}", style="red" if code else "green")
     told(f"     {kept}")
     return code
@@ -175,12 +183,20 @@ def draft(run: Loop) -> Loop:
     return loop
 
 
-def checked(line: str, untouched: Sequence[str], folder: Path, say: Callable[..., None]) -> Hook:
-    """A hook that runs a command before the turn may end; what it found is told."""
+def checked(
+    line: str,
+    untouched: Sequence[str],
+    folder: Path,
+    say: Callable[..., None],
+    journal: Journal | None = None,
+) -> Hook:
+    """A hook that runs a command before the turn may end, as a step; what it found is told."""
     kept = [pattern for pattern in (untouched or TESTS) if pattern]
     stays = f"; {', '.join(kept)} stay as they are" if kept else ""
     say(f"     nothing is finished before `{line}` passes{stays}", style="dim")
-    hook = verifier(command(line, folder, kept))
+    check = command(line, folder, kept)
+    step = journal.step("verify", reads(check)) if journal else check
+    hook = verifier(step, check.__name__)
 
     def telling(run: Run, again: bool) -> str | None:
         feedback = hook(run, again)
@@ -194,17 +210,35 @@ def checked(line: str, untouched: Sequence[str], folder: Path, say: Callable[...
     return telling
 
 
-def library(brakes: tuple[Policy, ...], hook: Hook | None = None) -> Loop:
+def library(
+    brakes: tuple[Policy, ...], hook: Hook | None = None, journal: Journal | None = None
+) -> Loop:
     """The library with all its parts; gives back the run."""
 
     def loop(model: Model, tools: Tools, prompt: str) -> Run:
         stop = recover(nudge(when_full(structural_stop)))
         stop = stop_hook(stop, hook) if hook else stop
-        view = cached(compacted(plain(tools=schemas(tools)), written_by(model)))
+        summary = written_by(journal.model(model) if journal else model)
+        view = cached(compacted(plain(tools=schemas(tools)), summary))
         roomy = more_room(told_full(model), *ROOM)
-        return assemble(roomy, tools, stop, brakes, view, [repetition()])(Run(prompt))
+        harness = assemble(roomy, tools, stop, brakes, view, [repetition()], journal)
+        return resume(harness, journal, prompt) if journal else harness(Run(prompt))
 
     return loop
+
+
+def opened(file: Path, folder: Path, told: Callable[[str], None]) -> Journal:
+    """A journal, opened; what is resumed with it is told. A fault is a sentence."""
+    journal = Journal(file, tell=lambda sentence: told(f"     {sentence}"))
+    try:
+        journal.open()
+    except Busy as busy:
+        raise NoModel(f"busy: {busy}. Nothing was touched.") from busy
+    if steps := journal.steps:
+        told(f"     {file} holds {plural(steps, 'step')}; what is recorded is not done again")
+    if file.resolve().is_relative_to(folder.resolve()):
+        told(f"     {file} lies in the workspace, where the model's commands can change it")
+    return journal
 
 
 def turn(
@@ -216,6 +250,10 @@ def turn(
         return code, f"{ending} {counted(watch)}."
     except KeyboardInterrupt:
         return 130, f"interrupted by you. {counted(watch)}."
+    except NothingToResume as over:
+        return int(over.label != Label.FINISHED), f"{over}."
+    except Diverged as fault:
+        return 1, f"diverged: {fault}"
     except ModelFailed as failure:
         return 1, f"the model gave no reply: {str(failure).rstrip('.')}."
     except SetupFault as fault:

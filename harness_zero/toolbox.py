@@ -6,6 +6,7 @@ from inspect import Parameter, signature
 from typing import Any
 
 from harness_zero.brief import brief, excerpt, told_by
+from harness_zero.doubt import extras
 from harness_zero.messages import Block, tool_result
 from harness_zero.ports import Tool
 
@@ -15,6 +16,7 @@ LONGEST = 100_000  # characters of one result
 def toolbox(functions: Mapping[str, Callable[..., Any]]) -> Tool:
     """Answer a call with the function of that name; a failure is a result that the model can read.
 
+    A function that is declared to take a key or a receipt is given it beside its input.
     An `Exception` becomes text. What is none, an interrupt or a fault of the set-up,
     is nobody's data and passes through.
     """
@@ -24,7 +26,7 @@ def toolbox(functions: Mapping[str, Callable[..., Any]]) -> Tool:
         if function is None:
             return failed(call, f"no tool named {call['name']!r}; there are {', '.join(functions)}")
         try:
-            output = function(**call["input"])
+            output = function(**call["input"], **extras(function, call))
         except TypeError as error:  # of the call itself, or from inside the function
             return failed(call, input_fault(function, call["input"]) or told(error))
         except Exception as error:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness_zero.brief import brief, plural
 from harness_zero.containment import contained
+from harness_zero.doubt import asked
 from harness_zero.faults import SetupFault, hole, place
 from harness_zero.loop import ModelFailed
 from harness_zero.marks import unmarked
@@ -135,11 +136,12 @@ class Watch:
         @wraps(function)
         def call(**input: Any) -> Any:
             self.calls += 1
-            self.begun.append((name, input))
+            made = asked(function, input)
+            self.begun.append((name, made))
             self.refuse_endless()
-            self.tell(f"{self.rounds:>3}  {as_call(name, input)}", "call")
+            self.tell(f"{self.rounds:>3}  {as_call(name, made)}", "call")
             try:
-                if fault := input_fault(function, input):
+                if fault := input_fault(function, made):
                     raise TypeError(fault)
                 with self.at_rest():
                     output = function(**input)
@@ -157,9 +159,9 @@ class Watch:
         sound = [message for message in self.messages[-2:] if not shape_fault(message)]
         answers = {r["tool_use_id"]: r for message in sound for r in tool_results(message)}
         for call in calls:
-            asked = (call["name"], call["input"])
-            if asked in self.begun:
-                self.begun.remove(asked)
+            wanted = (call["name"], call["input"])
+            if wanted in self.begun:
+                self.begun.remove(wanted)
             elif call["id"] in answers:
                 self.tell(f"{self.rounds:>3}  {as_asked(call)}", "call")
                 self.tell(f"     {shown(str(answers[call['id']].get('content', '')))}", "error")
@@ -167,11 +169,11 @@ class Watch:
 
     def refuse_endless(self) -> None:
         """Raise if many more calls are made than the model asked for."""
-        asked = len(tool_uses(self.replies[-1])) if self.replies else 0
+        wanted = len(tool_uses(self.replies[-1])) if self.replies else 0
         made = len(self.begun)
-        if made > asked + SPARE:
+        if made > wanted + SPARE:
             raise EndlessCalls(
-                f"the last reply asked for {plural(asked, 'call')}, and {made} were made without"
+                f"the last reply asked for {plural(wanted, 'call')}, and {made} were made without"
                 " asking the model again; does the loop call the model inside its cycle?"
             )
 

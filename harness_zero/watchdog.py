@@ -30,5 +30,6 @@ def pace(run: Run, slow: float = 60, stalled: float = 600, patience: Patience = 
         return Pace.STUCK if run.label is Label.STUCK else Pace.OVER
     if any(repeat.times >= repeat.stop for repeat in repeats(run, patience)):
         return Pace.STUCK
-    quiet = run.clock() - run.moved
+    now = getattr(run.clock, "passing", run.clock)  # that of a journal stands still within a step
+    quiet = now() - run.moved
     return Pace.STALLED if quiet >= stalled else Pace.SLOW if quiet >= slow else Pace.MOVING

@@ -16,6 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO
 
+from harness_zero.doubt import reads
 from harness_zero.faults import SetupFault
 from harness_zero.runner import run as run_by_shell
 
@@ -39,6 +40,7 @@ def workspace(folder: str | Path, run: Callable[[str, str], str] = run_by_shell)
     """The three tools of a workspace, by name."""
     root = usable(folder)
 
+    @reads
     @takes_text
     def read_file(path: str) -> str:
         """Read a text file. The path is relative to the top folder of the workspace."""

@@ -13,6 +13,7 @@ from typing import Any
 from harness_zero.contracts import judge, next_speaker, stop_hook
 from harness_zero.flight.fly import Flown, fly
 from harness_zero.flight.pilots import OFFERED, Pilot, clock_below, patient, pilot, with_contract
+from harness_zero.flight.resumed import resumed, second
 from harness_zero.messages import Message, Reply, reply, tool_results, tool_uses
 from harness_zero.ports import Model, Policy, Request
 from harness_zero.prefix import is_request, lines
@@ -132,6 +133,16 @@ def dear() -> Model:
     return model
 
 
+def done_once_and_said(told: Told) -> bool:
+    """The effect happened once, and the model was told that nobody had seen it."""
+    return done_once(told) and "outcome unknown" in str(told.messages)
+
+
+def untouched(told: Told) -> bool:
+    """The second turn says why it did not begin, asks no model, and changed nothing."""
+    return told.why.startswith("another run is at work") and told.sent == []
+
+
 CASES = (
     Case(
         "A1",
@@ -208,7 +219,8 @@ CASES = (
         "two turns at once on one run",
         "diligent/shelves/calm#27",
         "busy",
-        waits="journal",
+        second,
+        untouched,
     ),
     Case(
         "D1",
@@ -275,10 +287,10 @@ CASES = (
     Case(
         "G1",
         "the process dies between an effect and its record",
-        "diligent/one-mail/lost-after@2#0",
+        "diligent/one-mail/killed@2#2",
         "finished",
-        holds=done_once,
-        waits="journal",
+        resumed,
+        done_once_and_said,
     ),
     Case(
         "G2",

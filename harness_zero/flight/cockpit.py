@@ -11,7 +11,7 @@ from typing import Any
 
 from harness_zero.brief import brief
 from harness_zero.faults import SetupFault, place
-from harness_zero.flight.faults import FAULTS, IN_MODEL, Clock, calm
+from harness_zero.flight.faults import BESIDE, FAULTS, IN_MODEL, Clock, calm
 from harness_zero.flight.names import Flight
 from harness_zero.flight.personas import PERSONAS
 from harness_zero.flight.seen import Call, Reader
@@ -60,7 +60,7 @@ class Cockpit:
         self.found: list[str] = []  # what tools said after an answer, to a harness that checks it
         self.reader = Reader(self.output, self.found)
         self.outputs: dict[tuple[str, str], str] = {}
-        meet = FAULTS[flight.fault](flight.at, flight.luck, self.clock)
+        meet = {**FAULTS, **BESIDE}[flight.fault](flight.at, flight.luck, self.clock)
         self.meets_model = flight.fault in IN_MODEL
         self.in_model, self.in_tools = (meet, calm(0, flight.luck, self.clock))
         if not self.meets_model:

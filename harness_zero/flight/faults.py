@@ -78,6 +78,17 @@ def interrupt(go: Go, luck: Luck, clock: Clock) -> Any:
     raise KeyboardInterrupt
 
 
+class Killed(BaseException):
+    """The process is gone, and with it all that it held in memory. A pilot may start another."""
+
+
+@once
+def killed(go: Go, luck: Luck, clock: Clock) -> Any:
+    """The process is killed after a tool's effect: it happened, and nobody wrote it down."""
+    go()
+    raise Killed
+
+
 def overloaded(at: int, luck: Luck, clock: Clock) -> Meet:
     """The API answers 529, one, two or six times in a row."""
     until = at + luck.pick((1, 2, 6), "how often")
@@ -132,3 +143,4 @@ IN_MODEL: dict[str, Fault] = {
     "cut": cut_reply,
 }
 FAULTS = {"calm": calm, **IN_TOOLS, **IN_MODEL}
+BESIDE: dict[str, Fault] = {"killed": killed}  # in no block, so that blocks stay as they are

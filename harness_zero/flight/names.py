@@ -6,6 +6,7 @@ from difflib import get_close_matches
 from itertools import count
 
 from harness_zero.faults import SetupFault
+from harness_zero.flight.faults import BESIDE as RARE
 from harness_zero.flight.faults import FAULTS, IN_MODEL
 from harness_zero.flight.luck import Luck
 from harness_zero.flight.personas import PERSONAS
@@ -82,7 +83,7 @@ def named(name: str) -> Flight:
     persona, world, fault, at, seed = parts.groups()
     known(persona, "persona", PERSONAS)
     known(world, "world", WORLDS)
-    known(fault, "fault", FAULTS)
+    known(fault, "fault", {**FAULTS, **RARE})
     if (fault == "calm") != (at in (None, "0")):
         needs = "has no @n" if fault == "calm" else f"needs to know when: {fault}@2"
         raise NoSuchFlight(f"in {name!r}, {fault} {needs}")

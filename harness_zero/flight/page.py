@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from harness_zero.flight.contracted import typed, verified
+from harness_zero.flight.faults import BESIDE as RARE
 from harness_zero.flight.fly import Flown, fly
 from harness_zero.flight.names import BESIDE, FAULTS, SMALL, WORLDS, named
 from harness_zero.flight.outcome import KINDS
@@ -52,6 +53,7 @@ NEEDS = {
     "lost-before": "errors as data (03): asking again is right",
     "lost-after": "the journal and idempotency keys (09, 10): asking again is wrong",
     "interrupt": "valid exits (05)",
+    "killed": "the journal (09); a pilot that does not resume has crashed",
     "529": "a label for a failed model (05), and retries (10)",
     "429": "a label for a failed model (05), and retries that wait (10)",
     "lost-reply": "a label for a failed model (05), and retries (10)",
@@ -110,12 +112,14 @@ def sections(flown: list[Flown]) -> Iterator[str]:
     yield "\n## Worlds with real commands\n\nFlown by name only: a block would take too long."
     yield from listed(REAL)
     yield from part("Faults", "fault", FAULTS, flown)
+    yield "\n## Faults of a chapter\n\nFlown by name only, so that blocks stay as they are."
+    yield from listed(RARE)
 
 
-def listed(worlds: Mapping[str, Any]) -> Iterator[str]:
-    """The sections of worlds that no block holds."""
-    for name, world in worlds.items():
-        yield f"\n### {name}\n\n{getdoc(world)}\nNeeds: {NEEDS[name]}."
+def listed(members: Mapping[str, Any]) -> Iterator[str]:
+    """The sections of what no block holds."""
+    for name, member in members.items():
+        yield f"\n### {name}\n\n{getdoc(member)}\nNeeds: {NEEDS[name]}."
 
 
 def part(title: str, kind: str, members: Mapping[str, Any], flown: list[Flown]) -> Iterator[str]:

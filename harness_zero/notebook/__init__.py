@@ -7,6 +7,7 @@ from harness_zero.notebook.cache_lens import cache_lens
 from harness_zero.notebook.case import case
 from harness_zero.notebook.check import check
 from harness_zero.notebook.course_map import course_map
+from harness_zero.notebook.crash_lab import crash_lab
 from harness_zero.notebook.diagram import diagram
 from harness_zero.notebook.diff import show_diff
 from harness_zero.notebook.events import event_tree
@@ -28,6 +29,7 @@ __all__ = [
     "chapter_read",
     "check",
     "course_map",
+    "crash_lab",
     "detector_bench",
     "diagram",
     "event_tree",

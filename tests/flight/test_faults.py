@@ -9,6 +9,7 @@ from harness_zero.flight.faults import FAULTS, Clock
 from harness_zero.flight.fly import fly
 from harness_zero.flight.luck import Luck
 from harness_zero.flight.names import WORLDS, named
+from harness_zero.flight.resumed import restarted, resumed
 from harness_zero.flight.steps import as_reply, cut, size
 from harness_zero.loop import ModelFailed
 from harness_zero.messages import reply, tool_use, user
@@ -107,3 +108,18 @@ def test_a_world_tells_what_it_wants_and_has_documented_tools(world):
     assert place.task and all(tool.__doc__ for tool in place.tools.values())
     assert not place.goal()
     place.tidy()
+
+
+def test_a_killed_process_has_done_the_effect_and_takes_everything_down():
+    flown = fly("library", "diligent/one-mail/killed@2#2")
+    assert flown[0].kind == "crashed" and flown[0].label is None
+
+
+def test_without_a_journal_a_process_that_begins_anew_does_it_twice():
+    assert fly(restarted, "diligent/one-mail/killed@2#2")[0].kind == "effect doubled"
+    assert fly(resumed, "diligent/one-mail/killed@2#2")[0].kind == "reached"
+
+
+def test_a_model_that_does_not_look_doubles_the_effect_although_it_was_told():
+    """The journal repeats nothing by itself; a key closes what is left (chapter 10)."""
+    assert fly(resumed, "diligent/one-mail/killed@2#0")[0].kind == "effect doubled"

@@ -25,10 +25,10 @@ def test_the_page_about_all_flights_is_current():
 
 def test_every_persona_world_and_fault_says_what_it_does_and_which_patch_it_needs():
     told = PAGE.read_text("utf-8")
-    for name in [*PERSONAS, *names.WORLDS, *names.FAULTS]:
+    for name in [*PERSONAS, *names.WORLDS, *names.FAULTS, *names.RARE]:
         section = re.search(rf"^### {name}\n\n.+\nNeeds: .+\.$", told, re.MULTILINE)
         assert section, name
-    assert {*NEEDS} == {*PERSONAS, *names.WORLDS, *names.FAULTS}
+    assert {*NEEDS} == {*PERSONAS, *names.WORLDS, *names.FAULTS, *names.RARE}
 
 
 def test_the_code_on_the_page_about_writing_flights_runs_and_prints_what_it_says():

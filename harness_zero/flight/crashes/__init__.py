@@ -1,0 +1,1 @@
+"""Crashes: a harness is killed at any moment that one chooses, and resumed until it is done."""

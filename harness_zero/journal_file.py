@@ -1,0 +1,168 @@
+"""A journal's file: JSON lines that are only ever appended, under a head that names the version.
+
+One run holds the file at a time. A last line that was cut off while it was written is dropped:
+nobody has acted on it. A broken line between sound ones is a fault that says where.
+"""
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from threading import Lock
+from typing import IO, Any, Literal
+
+from harness_zero.faults import SetupFault
+from harness_zero.lock import Held, lock
+
+VERSION = 1
+START = b'{"journal":'  # the head begins with it
+BINARY = getattr(os, "O_BINARY", 0)  # of Windows
+KINDS: dict[
+    str, tuple[Any, ...]
+] = {  # what a line is, by its first name, and what else it has to hold
+    "turn": (int, "prompt", "at"),
+    "begin": (int, "at"),
+    "end": (int, "at"),
+    "again": (int,),
+    "ended": (str, "why", "at"),
+    "put": (str,),
+    "take": (int, "after", "at"),
+    "late": (int, "gave", "after", "at"),
+}
+
+Line = dict[str, Any]
+Sync = Literal["none", "flush", "fsync"]
+
+
+class NoJournal(SetupFault):
+    """A file cannot be read as a journal, or not be written: which line, and what to do."""
+
+
+class Busy(Exception):
+    """Another run holds the journal. Its file was not touched."""
+
+
+class JournalFile:
+    """The file, held by this run alone until it is closed.
+
+    What `sync` promises of a line, once `append` has come back:
+    none    nothing: it stands in this process, and a crash may take the last lines
+    flush   the system has it: it outlives this process, `kill -9` too, and no loss of power
+    fsync   the disk has it: it outlives a loss of power, as far as the disk keeps its word
+    """
+
+    def __init__(self, path: Path, sync: Sync) -> None:
+        if sync not in ("none", "flush", "fsync"):
+            raise SetupFault(f"sync is 'none', 'flush' or 'fsync', not {sync!r}")
+        self.path, self.sync = path, sync
+        self.file, self.writing = held(path), Lock()
+        try:
+            self.lines, sound, self.cut = read(path)
+            if self.cut:
+                self.file.truncate(sound)
+        except BaseException:
+            self.file.close()
+            raise
+
+    def append(self, line: bytes) -> None:
+        """Write a line behind the others. NoJournal if that fails, and after that for good."""
+        with self.writing:
+            if self.file.closed:
+                raise NoJournal(f"{self.path} is closed: no more can be written into it.")
+            try:
+                self.file.write(line)
+                if self.sync != "none":
+                    self.file.flush()
+                if self.sync == "fsync":
+                    os.fsync(self.file.fileno())
+            except OSError as error:
+                self.close()  # behind half a line nothing may stand
+                raise NoJournal(f"{self.path} cannot be written: {error.strerror}.") from error
+
+    def close(self) -> None:
+        """Let the file go."""
+        with suppress(OSError):
+            self.file.close()
+
+    def settle_name(self) -> None:
+        """With fsync, make sure that the name of a new file outlives a loss of power as well."""
+        if self.sync == "fsync" and hasattr(os, "O_DIRECTORY"):
+            folder = os.open(self.path.parent, os.O_DIRECTORY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
+
+
+def held(path: Path) -> IO[bytes]:
+    """The file, opened to be written at its end, and locked. A new one is its owner's alone."""
+    try:
+        number = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | BINARY, 0o600)
+    except OSError as error:
+        raise NoJournal(f"{path} cannot be written: {error.strerror}.") from error
+    file = os.fdopen(number, "ab")
+    try:
+        lock(file)
+    except Held:
+        file.close()
+        raise Busy(f"another run is at work on {path}") from None
+    except OSError as error:
+        file.close()
+        cure = "put the journal on a local disk"
+        raise NoJournal(f"{path} cannot be locked ({error.strerror}): {cure}.") from error
+    return file
+
+
+def encoded(line: Line) -> bytes:
+    """A line as it is written. TypeError or ValueError if it is no JSON."""
+    text = json.dumps(line, ensure_ascii=False, separators=(",", ":"))
+    # half of a surrogate pair has no UTF-8; JSON's own way to write it is \udxxx
+    return text.encode("utf-8", "backslashreplace") + b"\n"
+
+
+def read(path: Path) -> tuple[list[Line], int, int]:
+    """The lines of a journal, the bytes of those that are whole, and of one that was cut off."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise NoJournal(f"{path} cannot be read: {error.strerror}.") from error
+    if not content.startswith(START[: len(content)]):
+        begins = content[:40].decode("utf-8", "replace")
+        raise NoJournal(f"{path} is no journal: it begins with {begins!r}.")
+    *whole, tail = content.split(b"\n")
+    return [*parsed(path, whole)], len(content) - len(tail), len(tail)
+
+
+def parsed(path: Path, whole: list[bytes]) -> Iterator[Line]:
+    """Every line, the head first; NoJournal at the first that is none."""
+    for number, written in enumerate(whole, start=1):
+        try:
+            line = json.loads(written)
+        except (ValueError, RecursionError):
+            line = None
+        if number == 1 and (fault := head_fault(line)):
+            raise NoJournal(f"{path} {fault}.")
+        if number > 1 and not is_sound(line):
+            begins = written[:40].decode("utf-8", "replace")
+            cure = "the lines before it are whole; a copy of those alone can be resumed"
+            raise NoJournal(f"{path}, line {number} is damaged ({begins!r}); {cure}.")
+        yield line
+
+
+def head_fault(head: Any) -> str | None:
+    """Why a first line does not open a journal that can be read here."""
+    if not isinstance(head, dict) or type(head.get("journal")) is not int:
+        return "is no journal: its first line is no head"
+    if head["journal"] != VERSION:
+        return f"is a journal of version {head['journal']}, and this course reads {VERSION}"
+    return None if isinstance(head.get("run"), str) else "has a head that names no run"
+
+
+def is_sound(line: Any) -> bool:
+    """Whether a line is of a known kind and has what this kind needs."""
+    kind = next(iter(line), "") if isinstance(line, dict) else ""
+    if kind not in KINDS:
+        return False
+    value, *needs = KINDS[kind]
+    return isinstance(line[kind], value) and all(name in line for name in needs)
