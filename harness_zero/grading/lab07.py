@@ -1,10 +1,12 @@
 """Lab 07, order is load-bearing: its exercises and what an answer to each one promises."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harness_zero import view
 from harness_zero.brief import brief
@@ -35,8 +37,10 @@ from harness_zero.messages import (
 )
 from harness_zero.ports import Request
 from harness_zero.prefix import first_difference, is_request, lines, rendering
-from harness_zero.simulator.cache import Counted
 from harness_zero.watch import Recording
+
+if TYPE_CHECKING:
+    from harness_zero.simulator.cache import Counted
 
 FirstChange = Callable[[Request, Request], str | None]
 Marked = Callable[[Request], Request]

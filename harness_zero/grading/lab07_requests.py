@@ -1,17 +1,19 @@
 """Requests to try an answer of lab 07 on: a run that grows, and what a cache makes of it."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import deepcopy
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harness_zero.faults import hole
 from harness_zero.messages import Block, Message, text, tool_result, tool_use, user
 from harness_zero.models.claude import DEFAULT_MODEL
 from harness_zero.ports import Request
-from harness_zero.simulator.cache import Cache, Counted
-from harness_zero.simulator.catalogue import MODELS
 
-FACTS = MODELS[DEFAULT_MODEL]
+if TYPE_CHECKING:
+    from harness_zero.simulator.cache import Counted
+
 MARK = "cache_control"
 HOUSE = "You mend the tests of a small project. Say what you do in a sentence. "
 
@@ -52,9 +54,12 @@ def many(number: int) -> list[Message]:
 
 def served(requests: Iterable[Request], seconds: Sequence[float] = ()) -> list[Counted]:
     """What one cache reads and writes for these requests, sent at these seconds or one a second."""
-    cache = Cache()
+    from harness_zero.simulator.cache import Cache  # every kernel of the course imports this file
+    from harness_zero.simulator.catalogue import MODELS
+
+    cache, facts = Cache(), MODELS[DEFAULT_MODEL]
     return [
-        cache.serve(request, FACTS, at=seconds[at] if seconds else float(at))
+        cache.serve(request, facts, at=seconds[at] if seconds else float(at))
         for at, request in enumerate(requests)
     ]
 
