@@ -73,9 +73,7 @@ class Case:
                 raise Broken(f"the first {self.unit} that breaks it", f"{self.unit} {at}", why)
 
         it_is_a_letter_and_a_number.__name__ = f"it_is_a_letter_and_the_number_of_a_{self.unit}"
-        the_place_is_the_one_where_it_broke.__name__ = (
-            f"the_{self.unit}_is_the_one_where_it_broke"
-        )
+        the_place_is_the_one_where_it_broke.__name__ = f"the_{self.unit}_is_the_one_where_it_broke"
         return (
             it_is_a_letter_and_a_number,
             the_promise_is_the_one_that_broke,

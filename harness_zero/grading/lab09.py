@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from harness_zero import policy
-from harness_zero.brief import brief
+from harness_zero.brief import brief, plural
 from harness_zero.desk import Broken, instead, result_fault
 from harness_zero.grading.diagnosis import Case
 from harness_zero.grading.exercise import Exercise, Lab, Piece
@@ -36,7 +36,7 @@ Effect = Callable[[], Any]
 Step = Callable[..., Any]  # step(asked, effect, in_doubt=None)
 Entries = Callable[[Path], list[Line]]
 Journal = Callable[[Path], Step]
-InDoubt = Callable[..., Block]  # in_doubt(call, tool, safe=())
+InDoubt = Callable[..., Block]  # in_doubt(call, tool, safe)
 Journaled = Callable[..., tuple[Model, Tool, Clock]]
 
 
@@ -136,7 +136,11 @@ CALLED: Line = {"step": 2, "begun": {"name": "send_mail", "input": {"to": "zoë"
 
 def expect_entries(answer: Entries, path: Path, wanted: list[Line], when: str, why: str) -> None:
     """These lines must be read from the file."""
-    got = answer(path)
+    try:
+        got = answer(path)
+    except (FileNotFoundError, ValueError) as error:
+        said = type(error).__name__ + (f": {error}" if isinstance(error, ValueError) else "")
+        raise Broken(f"{brief(wanted, 160)} {when}", said, why) from None
     if not isinstance(got, list):
         raise Broken(f"a list of lines {when}", instead(got), why)
     if got != wanted:
@@ -166,11 +170,7 @@ def a_torn_last_line_is_left_out(answer: Entries) -> None:
         with a_file(sound + last[:cut]) as path:
             when = f"where the last line is {last[:cut]!r}"
             why = "a line is whole when its end is there: the process died while it wrote this one"
-            try:
-                expect_entries(answer, path, [ASKED], when, why)
-            except ValueError as error:
-                got = f"{type(error).__name__}: {error}"
-                raise Broken(f"{[ASKED]} {when}", got, why) from None
+            expect_entries(answer, path, [ASKED], when, why)
     with a_file(last[:5]) as path:
         expect_entries(answer, path, [], "where the first line was torn", "then nothing is whole")
 
@@ -203,11 +203,7 @@ def a_text_may_hold_any_character(answer: Entries) -> None:
     with a_file(as_lines(ASKED, said)) as path:
         when = "where a text holds characters that Python's splitlines takes for ends of a line"
         why = "split the bytes at b'\\n': JSON never writes that one inside a text"
-        try:
-            expect_entries(answer, path, [ASKED, said], when, why)
-        except ValueError as error:
-            got = f"{type(error).__name__}: {error}"
-            raise Broken(f"two lines {when}", got, why) from None
+        expect_entries(answer, path, [ASKED, said], when, why)
 
 
 def what_is_damaged_is_not_passed_over(answer: Entries) -> None:
@@ -311,7 +307,7 @@ def steps_are_numbered_from_one(answer: Journal) -> None:
         call = tool_use("c1", "read_file", path="a")
         step("model", made.effect("first", 1))
         step(call, made.effect("second", 2))
-        wanted = [
+        wanted: list[Line] = [
             {"step": 1, "begun": "model"},
             {"step": 1, "done": 1},
             {"step": 2, "begun": call},
@@ -321,7 +317,7 @@ def steps_are_numbered_from_one(answer: Journal) -> None:
         made.expect(["first", "second"], "in two steps", "each step makes its effect once")
 
 
-RECORD = (
+RECORD: tuple[Line, ...] = (
     {"step": 1, "begun": "model"},
     {"step": 1, "done": "hello"},
     {"step": 2, "begun": "tool"},
@@ -430,7 +426,7 @@ def an_effect_that_raises_has_no_outcome(answer: Journal) -> None:
             raise Broken("the effect's own OSError", f"{brief(got)} back", why)
         expect_file(path, [ASKED], "after an effect that raised", "it was begun, and no more")
         step("clock", lambda: 5)
-        more = [{"step": 2, "begun": "clock"}, {"step": 2, "done": 5}]
+        more: list[Line] = [{"step": 2, "begun": "clock"}, {"step": 2, "done": 5}]
         expect_file(path, [ASKED, *more], "after the next step", "the next one has its own number")
 
 
@@ -460,21 +456,21 @@ def a_safe_tool_is_called_again(answer: InDoubt) -> None:
         got = answer(deepcopy(LOOK), hand, safe)
         if hand.calls != [LOOK]:
             why = "a second look harms nobody, and a result that is known is better than none"
-            got = f"{len(hand.calls)} calls"
-            raise Broken("read_file called again, once, with the call as it is", got, why)
+            said = plural(len(hand.calls), "call")
+            raise Broken("read_file called again, once, with the call as it is", said, why)
         if got != tool_result("c3", "figure = 241"):
             raise Broken("the tool's own result", instead(got), "it is known now")
 
 
 def what_is_not_safe_is_not_called(answer: InDoubt) -> None:
     """A mail that may be out already is not sent again."""
-    for given in ((SAFE,), ()):
+    for safe in (SAFE, ()):
         hand = Hand()
-        answer(deepcopy(MAIL), hand, *given)
+        answer(deepcopy(MAIL), hand, safe)
         if hand.calls:
-            when = "with read_file and list_sent safe" if given else "with nothing named as safe"
+            when = "with read_file and list_sent safe" if safe else "with nothing named as safe"
             why = "it may have been sent before the crash; nobody can take a mail back"
-            raise Broken(f"send_mail not called {when}", f"{len(hand.calls)} calls", why)
+            raise Broken(f"send_mail not called {when}", plural(len(hand.calls), "call"), why)
 
 
 def the_model_is_told_that_the_outcome_is_unknown(answer: InDoubt) -> None:
@@ -521,7 +517,7 @@ class World:
         self.kill: tuple[int, str] | None = None  # at which effect, and before or after it
         self.now = 0.0
         files = {"may.txt": "figure = 241", "june.txt": "figure = 307"}
-        self.tools = {
+        self.tools: dict[str, Callable[..., Any]] = {
             "read_file": lambda path: files[path],
             "send_mail": self.send_mail,
             "list_sent": lambda: "\n".join(self.sent) or "none",
@@ -590,8 +586,12 @@ def play(answer: Journaled, path: Path, world: World, policies: Policy = USUAL) 
         why = "each of them keeps its signature, so that it can stand in the place of the old one"
         raise Broken("three functions back: model, tool, clock", instead(given), why)
     model, tool, clock = given
-    run = Run("Mail the sum of both reports to Ana.", clock)
-    return turn(run, policies, plain(), model, tool)
+    try:
+        run = Run("Mail the sum of both reports to Ana.", clock)
+        return turn(run, policies, plain(), model, tool)
+    except Diverged as error:
+        why = "one journal counts the steps of all three, so journal(path) is called once"
+        raise Broken("the same steps in the same order as before", str(error), why) from None
 
 
 def die(answer: Journaled, path: Path, world: World, kill: tuple[int, str]) -> None:
@@ -661,7 +661,9 @@ def wherever_it_is_killed_the_mail_goes_out_once(answer: Journaled) -> None:
             where = f"killed {at_instant(kill)} and begun again"
             if len(world.sent) != 1:
                 why = "what was begun and has no outcome is in doubt: neither made nor not made"
-                raise Broken(f"one mail, {where}", f"{len(world.sent)} mails", why, run.messages)
+                raise Broken(
+                    f"one mail, {where}", plural(len(world.sent), "mail"), why, run.messages
+                )
             if run.label != "finished" or (fault := array_fault(run.messages)):
                 got = f"{run.label}{'; ' + fault if fault else ''}"
                 raise Broken(f"finished, with a sound array, {where}", got, "", run.messages)
@@ -709,7 +711,7 @@ def what_is_safe_is_made_again(answer: Journaled) -> None:
                 raise Broken(expected, brief(run.messages[1:], 300), why, run.messages)
 
 
-SHORT = policy.first_of(policy.structural_stop, policy.deadline(120))
+SHORT = policy.first_of(policy.structural_stop, policy.deadline(60))
 
 
 def the_clock_is_a_step_too(answer: Journaled) -> None:
@@ -718,11 +720,7 @@ def the_clock_is_a_step_too(answer: Journaled) -> None:
         first = play(answer, path, World(), SHORT)
         world = World()
         world.clock = lambda: 0.0  # type: ignore[method-assign]
-        try:
-            run = play(answer, path, world, SHORT)
-        except Diverged as error:
-            why = "with another time the deadline holds elsewhere, and another step is asked for"
-            raise Broken("the same replay by another clock", f"Diverged: {error}", why) from None
+        run = play(answer, path, world, SHORT)
         if (run.label, run.messages) != (first.label, first.messages):
             why = "the deadline reads the clock; a recorded run has to read the recorded time"
             got = f"{run.label} after {run.rounds} rounds"
@@ -872,17 +870,18 @@ def keyed(call: Block, tool: Tool) -> Block:
 
 HARNESSES: dict[str, tuple[InFlight, str]] = {
     "Codex": (aborted, "the call gets the result 'aborted', and is never made again"),
-    "IronClaw": (closed, "behind its line 'before a side effect' a run is failed, and not resumed"),
+    "IronClaw": (closed, "it wrote 'before a side effect', so on resuming it fails the run"),
     "OpenHands SDK": (made_again, "a call without a result is made when the run is resumed"),
     "OpenHarness": (dropped, "the call is taken out of the array, and the model is asked again"),
     "ours": (unknown, "the model is told: outcome unknown, check first"),
     "ours, with a key": (keyed, "the call is made again, and the key makes the second one nothing"),
 }
 WHO = ("model", "person", "nobody")
-Judged = Callable[[], dict[str, tuple[int, int, str]]]
+Judgement = dict[str, tuple[Any, Any, Any]]  # mails, mails, and who
+Judged = Callable[[], Judgement]
 
 
-def survived(name: str) -> tuple[int, int, str]:
+def survived(name: str) -> tuple[Any, Any, Any]:
     """Mails after a kill before the effect, mails after one behind it, and who is told."""
     before, _ = resumed(name, already=False)
     after, who = resumed(name, already=True)
@@ -907,7 +906,7 @@ def resumed(name: str, already: bool) -> tuple[int, str]:
     return len(sent), "model" if result.get("is_error") else "nobody"
 
 
-def judgement(answer: Judged) -> dict[str, tuple[int, int, str]]:
+def judgement(answer: Judged) -> Judgement:
     """What was judged, once it has the right form."""
     got = answer()
     why = 'it looks like this: {"Codex": (0, 0, "nobody"), "IronClaw": ...}'
@@ -1003,7 +1002,7 @@ IN_DOUBT = Exercise(
     lines=3,
     points=3,
     objectives=(4, 5),
-    takes="in_doubt(call, tool, safe=())",
+    takes="in_doubt(call, tool, safe)",
     promises=(
         what_is_not_safe_is_not_called,
         a_safe_tool_is_called_again,
@@ -1021,7 +1020,7 @@ JOURNALED = Exercise(
     lines=8,
     points=6,
     objectives=(4, 5),
-    takes="journaled(path, model, tool, clock, safe=())",
+    takes="journaled(path, model, tool, clock, safe)",
     promises=(
         without_a_crash_the_run_is_as_it_was,
         a_run_that_is_over_is_replayed_without_one_effect,
