@@ -594,6 +594,13 @@ def play(answer: Journaled, path: Path, world: World, policies: Policy = USUAL) 
         raise Broken("the same steps in the same order as before", str(error), why) from None
 
 
+def unwrapped(
+    path: Path, model: Model, tool: Tool, clock: Clock, safe: Collection[str]
+) -> tuple[Model, Tool, Clock]:
+    """The three without a journal, to compare with."""
+    return model, tool, clock
+
+
 def die(answer: Journaled, path: Path, world: World, kill: tuple[int, str]) -> None:
     """One process that dies at this effect."""
     world.kill = kill
@@ -619,7 +626,7 @@ INSTANTS = [(at, when) for at in range(1, len(PLAYED) + 1) for when in ("before"
 def without_a_crash_the_run_is_as_it_was(answer: Journaled) -> None:
     """The same effects, each once; the same array, the same label."""
     bare, world = World(), World()
-    expected = play(lambda path, model, tool, clock, safe: (model, tool, clock), Path(), bare)
+    expected = play(unwrapped, Path(), bare)
     with a_file() as path:
         run = play(answer, path, world)
         if world.log != bare.log:
@@ -636,6 +643,23 @@ def without_a_crash_the_run_is_as_it_was(answer: Journaled) -> None:
             got = told(in_file(path)) if path.exists() else "no file"
             why = "model and tool are steps: one line before, one line after"
             raise Broken(f"two lines in the journal for each of {len(PLAYED)} effects", got, why)
+
+
+def each_step_says_what_it_asks_for(answer: Journaled) -> None:
+    """A word for the model and for the clock, the whole call for the tool."""
+    with a_file() as path:
+        run = play(answer, path, World())
+        calls = [call for each in run.messages for call in tool_uses(each)]
+        begun = [line["begun"] for line in in_file(path) if "begun" in line]
+        wanted = ["clock", "model", *calls]
+        why = "a replay that takes another way is found out by what its steps ask for"
+        for each in begun:
+            if each not in wanted:
+                raise Broken("steps that ask for 'model', 'clock' or a call", brief(each), why)
+        for each in wanted:
+            if each not in begun:
+                asked = f"lines that begin {', '.join(sorted({brief(it, 60) for it in begun}))}"
+                raise Broken(f"a step that asks for {brief(each)}", asked, why)
 
 
 def a_run_that_is_over_is_replayed_without_one_effect(answer: Journaled) -> None:
@@ -699,7 +723,7 @@ def of_what_is_in_doubt_the_model_is_told(answer: Journaled) -> None:
 
 def what_is_safe_is_made_again(answer: Journaled) -> None:
     """Killed while a file is read: it is read again, and the array is as if nothing had been."""
-    bare = play(lambda path, model, tool, clock, safe: (model, tool, clock), Path(), World())
+    bare = play(unwrapped, Path(), World())
     for kill in ((2, "before"), (3, "after"), (4, "after"), (1, "before")):
         with a_file() as path:
             world = World()
@@ -717,7 +741,11 @@ SHORT = policy.first_of(policy.structural_stop, policy.deadline(60))
 def the_clock_is_a_step_too(answer: Journaled) -> None:
     """A turn that its deadline ended ends there again, however late it is by now."""
     with a_file() as path:
-        first = play(answer, path, World(), SHORT)
+        first, bare = play(answer, path, World(), SHORT), play(unwrapped, path, World(), SHORT)
+        if (first.label, first.rounds) != (bare.label, bare.rounds):
+            got = f"{first.label} after {first.rounds} rounds"
+            why = "as long as nothing is recorded, each look at the clock is a look at the clock"
+            raise Broken(f"{bare.label} after {bare.rounds} rounds", got, why, first.messages)
         world = World()
         world.clock = lambda: 0.0  # type: ignore[method-assign]
         run = play(answer, path, world, SHORT)
@@ -1023,6 +1051,7 @@ JOURNALED = Exercise(
     takes="journaled(path, model, tool, clock, safe)",
     promises=(
         without_a_crash_the_run_is_as_it_was,
+        each_step_says_what_it_asks_for,
         a_run_that_is_over_is_replayed_without_one_effect,
         nothing_that_is_recorded_is_made_again,
         of_what_is_in_doubt_the_model_is_told,

@@ -520,11 +520,11 @@ WRONG = {
         "three journals": (three_journals, "journal(path) is called once"),
         "the model is no step": (
             wrapping(model=lambda step, model: model),
-            "got:      model, model, model",
+            "a step that asks for 'model'",
         ),
         "the clock is no step": (
             wrapping(clock=lambda step, clock: clock),
-            "the deadline reads the clock",
+            "a step that asks for 'clock'",
         ),
         "in doubt again": (
             wrapping(tool=lambda step, tool, safe: lambda call: step(call, lambda: tool(call))),
@@ -539,6 +539,20 @@ WRONG = {
             "read_file is safe",
         ),
         "made before the step": (made_at_once, "got:      read_file"),
+        "the name of the tool": (
+            wrapping(
+                tool=lambda step, tool, safe: (
+                    lambda call: step(
+                        call["name"], lambda: tool(call), lambda: in_doubt(call, tool, safe)
+                    )
+                )
+            ),
+            "got:      'read_file'",
+        ),
+        "a clock that is read once": (
+            wrapping(clock=lambda step, clock: lambda now=clock(): step("clock", lambda: now)),
+            "a look at the clock",
+        ),
         "two of three": (
             wrapping(given=lambda model, tool, clock: (model, tool)),
             "three functions back",
