@@ -550,7 +550,9 @@ WRONG = {
             "got:      'read_file'",
         ),
         "a clock that is read once": (
-            wrapping(clock=lambda step, clock: lambda now=clock(): step("clock", lambda: now)),
+            wrapping(
+                clock=lambda step, clock: (lambda now: lambda: step("clock", lambda: now))(clock())
+            ),
             "a look at the clock",
         ),
         "two of three": (
