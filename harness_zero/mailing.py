@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -134,7 +135,8 @@ def work(folder: Path, journal: str = "", dies: Dies = None) -> Run:
     mortal = Mortal(folder, dies)
     run, path = Run(PROMPT), folder / "journal.jsonl"
     if journal == "library":
-        return assemble(mortal.model, mortal.functions, journal=Journal(path))(run)
+        with closing(Journal(path)) as book:
+            return assemble(mortal.model, mortal.functions, journal=book)(run)
     parts: tuple[Model, Tool] = mortal.model, toolbox(mortal.functions)
     if journal:
         draft = journals.of_intents if journal == "intents" else journals.of_outcomes

@@ -1,0 +1,72 @@
+"""The run that chapter 09 kills: real processes, killed before and after every effect."""
+
+import os
+import signal
+import sys
+
+import pytest
+
+from harness_zero import mailing
+from harness_zero.labels import Label
+from harness_zero.messages import array_fault
+
+ROUNDS = range(1, 8)  # of a turn whose tools are called in rounds 1 to 7
+INSTANTS = [(number, when) for number in ROUNDS for when in ("before", "after")]
+TOLD = {  # what chapter 09 says: of 14 kills, how many end with six mails, each of them once
+    "": 3,
+    "outcomes": 8,
+    "intents": 14,
+    "library": 14,
+}
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="a process that forks")
+
+
+def killed(folder, journal, dies):
+    """Play in a process of its own, which has to die by the signal that nobody can catch."""
+    sys.stdout.flush()
+    if not (child := os.fork()):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        try:
+            mailing.work(folder, journal, dies)
+        finally:
+            os._exit(0)
+    _, status = os.waitpid(child, 0)
+    assert os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
+
+
+@pytest.mark.parametrize("journal", TOLD)
+def test_of_fourteen_kills_so_many_end_as_if_nothing_had_been(tmp_path, journal):
+    ends = []
+    for at, dies in enumerate(INSTANTS):
+        (folder := tmp_path / str(at)).mkdir()
+        killed(folder, journal, dies)
+        run = mailing.work(folder, journal)
+        assert run.label is Label.FINISHED and not array_fault(run.messages)
+        ends.append(mailing.outbox(folder))
+    assert ends.count("6 mails; twice: none; missing: none") == TOLD[journal]
+
+
+@pytest.mark.parametrize("journal", ["intents", "library"])
+def test_a_run_that_is_over_is_replayed_without_an_effect(tmp_path, capsys, journal):
+    first = mailing.work(tmp_path, journal)
+    capsys.readouterr()
+    again = mailing.work(tmp_path, journal)
+    assert again.messages == first.messages and again.label == first.label
+    assert capsys.readouterr().out == ""
+    assert mailing.outbox(tmp_path).startswith("6 mails")
+
+
+def test_a_process_tells_what_it_did_and_how_it_ended(tmp_path, capsys):
+    mailing.process(tmp_path, "intents", dies=(7, "after"))
+    assert capsys.readouterr().out.endswith("invoice 6\nended: killed\n")
+    mailing.process(tmp_path, "intents")
+    assert capsys.readouterr().out == (
+        "did:   model, list_sent, model\nended: finished after 9 rounds\n"
+    )
+
+
+def test_a_process_that_cannot_go_on_says_why(tmp_path, capsys):
+    (tmp_path / "journal.jsonl").write_text('{"step": 1, "beg', "utf-8")
+    mailing.process(tmp_path, "intents")
+    assert "JSONDecodeError" in capsys.readouterr().out
