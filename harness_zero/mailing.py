@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from harness_zero.assembly import assemble
+from harness_zero.brief import plural
 from harness_zero.doubt import reads
 from harness_zero.journal import Journal
 from harness_zero.loop import turn
@@ -30,7 +31,7 @@ from harness_zero.messages import (
     tool_use,
     tool_uses,
 )
-from harness_zero.policy import first_of, max_rounds, structural_stop
+from harness_zero.policy import deadline, first_of, max_rounds, structural_stop
 from harness_zero.ports import Model, Request, Tool
 from harness_zero.run import Run
 from harness_zero.stages import journals
@@ -40,7 +41,8 @@ from harness_zero.view import plain
 PROMPT = "Mail the invoices that are due."
 INVOICES = tuple(f"invoice {n}" for n in range(1, 7))
 UNKNOWN = "outcome unknown, check first"
-POLICY = first_of(structural_stop, max_rounds(30))
+BRAKES = max_rounds(30), deadline(250)
+KINDS = ("outcomes", "intents", "library", "unflushed")  # of journals
 Dies = tuple[int, str] | None  # in which round, and "before" or "after" the effect of its tool
 
 
@@ -98,17 +100,19 @@ def heard(messages: list[Message]) -> dict[tuple[str, str], str]:
 
 
 class Mortal:
-    """Model and tools whose effects are told, in a process that dies where it is told to."""
+    """Model and tools that tell what they do, in a process that dies where it is told to."""
 
-    def __init__(self, folder: Path, dies: Dies) -> None:
+    def __init__(self, folder: Path, dies: Dies, seconds: float, tell: Callable) -> None:
         self.tools, self.dies, self.rounds = office(folder), dies, 0
+        self.seconds, self.now, self.tell = seconds, 0.0, tell
         self.functions = {name: self.watched(name, each) for name, each in self.tools.items()}
 
     def model(self, request: Request) -> Reply:
         """The clerk; each answer is paid."""
         said = clerk(request)
         self.rounds = sum(message["role"] == "assistant" for message in request["messages"]) + 1
-        print("model", flush=True)
+        self.now += self.seconds
+        self.tell("model")
         return said
 
     def watched(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -117,7 +121,7 @@ class Mortal:
         def effect(**given: Any) -> Any:
             self.die("before")
             output = function(**given)
-            print(given.get("invoice", name), flush=True)
+            self.tell(given.get("invoice", name))
             self.die("after")
             return output
 
@@ -130,18 +134,28 @@ class Mortal:
             os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))
 
 
-def work(folder: Path, journal: str = "", dies: Dies = None) -> Run:
-    """Play the turn. `journal` is one of the drafts, outcomes or intents, or library, or none."""
-    mortal = Mortal(folder, dies)
-    run, path = Run(PROMPT), folder / "journal.jsonl"
-    if journal == "library":
-        with closing(Journal(path)) as book:
-            return assemble(mortal.model, mortal.functions, journal=book)(run)
+def work(
+    folder: Path,
+    journal: str = "",
+    dies: Dies = None,
+    seconds: float = 0.0,
+    tell: Callable[[str], Any] = lambda effect: None,
+) -> Run:
+    """Play the turn: without a journal, with a draft, or with the library's, flushed or not.
+
+    Each reply takes so many seconds, by a clock that nothing else moves.
+    """
+    mortal = Mortal(folder, dies, seconds, tell)
+    run, path = Run(PROMPT, lambda: mortal.now), folder / "journal.jsonl"
+    if journal in ("library", "unflushed"):
+        with closing(Journal(path, "flush" if journal == "library" else "none")) as book:
+            harness = assemble(mortal.model, mortal.functions, brakes=BRAKES, journal=book)
+            return harness(run)
     parts: tuple[Model, Tool] = mortal.model, toolbox(mortal.functions)
     if journal:
         draft = journals.of_intents if journal == "intents" else journals.of_outcomes
         parts = stepwise(draft(path), *parts)
-    return turn(run, POLICY, plain(), *parts)
+    return turn(run, first_of(structural_stop, *BRAKES), plain(), *parts)
 
 
 def stepwise(step: Callable[..., Any], model: Model, tool: Tool) -> tuple[Model, Tool]:
@@ -177,7 +191,11 @@ def outbox(folder: Path) -> str:
     sent = Counter(path.read_text("utf-8").splitlines() if path.exists() else [])
     twice = ", ".join(each for each, times in sent.items() if times > 1)
     missing = ", ".join(each for each in INVOICES if each not in sent)
-    told = [f"{sent.total()} mails", f"twice: {twice or 'none'}", f"missing: {missing or 'none'}"]
+    told = [
+        plural(sent.total(), "mail"),
+        f"twice: {twice or 'none'}",
+        f"missing: {missing or 'none'}",
+    ]
     return "; ".join(told)
 
 
@@ -185,11 +203,11 @@ def main() -> None:
     """What the process does."""
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--journal", default="", choices=("", "outcomes", "intents", "library"))
+    parser.add_argument("--journal", default="", choices=("", *KINDS))
     parser.add_argument("--dies", nargs=2)
     given = parser.parse_args()
     dies = (int(given.dies[0]), given.dies[1]) if given.dies else None
-    run = work(given.folder, given.journal, dies)
+    run = work(given.folder, given.journal, dies, tell=lambda effect: print(effect, flush=True))
     print(f"{run.label} after {run.rounds} rounds")
 
 

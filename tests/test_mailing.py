@@ -2,7 +2,6 @@
 
 import os
 import signal
-import sys
 
 import pytest
 
@@ -24,9 +23,7 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="a process that 
 
 def killed(folder, journal, dies):
     """Play in a process of its own, which has to die by the signal that nobody can catch."""
-    sys.stdout.flush()
     if not (child := os.fork()):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         try:
             mailing.work(folder, journal, dies)
         finally:
@@ -48,13 +45,24 @@ def test_of_fourteen_kills_so_many_end_as_if_nothing_had_been(tmp_path, journal)
 
 
 @pytest.mark.parametrize("journal", ["intents", "library"])
-def test_a_run_that_is_over_is_replayed_without_an_effect(tmp_path, capsys, journal):
+def test_a_run_that_is_over_is_replayed_without_an_effect(tmp_path, journal):
+    effects = []
     first = mailing.work(tmp_path, journal)
-    capsys.readouterr()
-    again = mailing.work(tmp_path, journal)
+    again = mailing.work(tmp_path, journal, tell=effects.append)
     assert again.messages == first.messages and again.label == first.label
-    assert capsys.readouterr().out == ""
+    assert effects == []
     assert mailing.outbox(tmp_path).startswith("6 mails")
+
+
+@pytest.mark.parametrize(("journal", "label"), [("intents", "finished"), ("library", "deadline")])
+def test_only_the_librarys_journal_holds_the_clock(tmp_path, journal, label):
+    assert mailing.work(tmp_path, journal, seconds=100).label == "deadline"
+    assert mailing.work(tmp_path, journal, seconds=0).label == label
+
+
+def test_what_is_not_flushed_dies_with_its_process(tmp_path):
+    killed(tmp_path, "unflushed", (7, "after"))
+    assert (tmp_path / "journal.jsonl").read_bytes() == b""
 
 
 def test_a_process_tells_what_it_did_and_how_it_ended(tmp_path, capsys):
