@@ -95,29 +95,29 @@ def fingerprint(call, result):
 def circle(keys):
     return ours(keys)
 """,
-    "verifier": """from harness_zero.grading.lab08 import verifier as ours
+    "entries": """from harness_zero.grading.lab09 import entries as ours
 
 
-def verifier(check):
-    return ours(check)
+def entries(path):
+    return ours(path)
 """,
-    "output_type": """from harness_zero.grading.lab08 import output_type as ours
+    "in_doubt": """from harness_zero.grading.lab09 import in_doubt as ours
 
 
-def output_type(stop, fault, limit=2):
-    return ours(stop, fault, limit)
+def in_doubt(call, tool, safe):
+    return ours(call, tool, safe)
 """,
-    "stop_hook": """from harness_zero.contracts import stop_hook as ours
+    "journal": """from harness_zero.grading.lab09 import entries, journal_of
 
 
-def stop_hook(stop, hook, cap=8):
-    return ours(stop, hook, cap)
+def journal(path):
+    return journal_of(entries)(path)
 """,
-    "judge": """from harness_zero.grading.lab08 import judge as ours
+    "journaled": """from harness_zero.grading.lab09 import entries, in_doubt, journal_of, journaling
 
 
-def judge(model, question):
-    return ours(model, question)
+def journaled(path, model, tool, clock, safe):
+    return journaling(journal_of(entries), in_doubt)(path, model, tool, clock, safe)
 """,
     "ending": """from harness_zero.policy import ending as ours
 
