@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 from harness_zero.assembly import assemble
@@ -181,8 +182,15 @@ def process(folder: Path, journal: str = "", dies: Dies = None) -> None:
     *effects, last = ["", *done.stdout.split("\n")[:-1]]
     killed = done.returncode not in (0, 1)
     effects, end = ([*effects, last], "killed") if killed else (effects, last)
-    print(f"did:   {', '.join(filter(None, effects)) or 'nothing'}")
+    print(listed([*filter(None, effects)]))
     print(f"ended: {end or done.stderr.strip().splitlines()[-1]}")
+
+
+def listed(effects: list[str]) -> str:
+    """What a process did, in lines that fit on a page and break at no effect."""
+    whole = [each.replace(" ", "\xa0") for each in effects]
+    lines = wrap(f"did:   {', '.join(whole) or 'nothing'}", 80, subsequent_indent=" " * 7)
+    return "\n".join(lines).replace("\xa0", " ")
 
 
 def outbox(folder: Path) -> str:
