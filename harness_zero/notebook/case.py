@@ -6,7 +6,7 @@ from harness_zero.brief import cut
 from harness_zero.notebook.check import NoSuchExercise, exercise
 from harness_zero.notebook.step import Steps, step
 
-COLUMNS = 110  # of a line
+COLUMNS = 84  # of a line
 
 
 def case(name: str) -> Steps | None:
