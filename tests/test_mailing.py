@@ -1,7 +1,9 @@
 """The run that chapter 09 kills: real processes, killed before and after every effect."""
 
+import json
 import os
 import signal
+from pathlib import Path
 
 import pytest
 
@@ -9,6 +11,7 @@ from harness_zero import mailing
 from harness_zero.labels import Label
 from harness_zero.messages import array_fault
 
+ROOT = Path(__file__).parents[1]
 ROUNDS = range(1, 8)  # of a turn whose tools are called in rounds 1 to 7
 INSTANTS = [(number, when) for number in ROUNDS for when in ("before", "after")]
 TOLD = {  # what chapter 09 says: of 14 kills, how many end with six mails, each of them once
@@ -42,6 +45,14 @@ def test_of_fourteen_kills_so_many_end_as_if_nothing_had_been(tmp_path, journal)
         assert run.label is Label.FINISHED and not array_fault(run.messages)
         ends.append(mailing.outbox(folder))
     assert ends.count("6 mails; twice: none; missing: none") == TOLD[journal]
+
+
+def test_the_chapter_tells_the_hundred_kills_as_the_page_of_crashes_does():
+    notebook = json.loads((ROOT / "chapters/09_what_survives_a_crash.ipynb").read_text("utf-8"))
+    told = next("".join(c["source"]) for c in notebook["cells"] if c["id"] == "hundred")
+    rows = [line for line in told.splitlines() if line.startswith("| ")]
+    page = (ROOT / "docs/crashes.md").read_text("utf-8").splitlines()
+    assert len(rows) == 8 and [row for row in rows if row not in page] == []
 
 
 @pytest.mark.parametrize("journal", ["intents", "library"])
