@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
 from copy import deepcopy
 from itertools import count
 from pathlib import Path
@@ -117,7 +117,7 @@ def journaling(journal: Journal, in_doubt: InDoubt) -> Journaled:
 @contextmanager
 def a_file(content: bytes | None = None) -> Iterator[Path]:
     """The path of a journal with this in it, or of one that is not there yet."""
-    with TemporaryDirectory() as folder:
+    with TemporaryDirectory() as folder, chdir(folder):  # whatever an answer writes elsewhere, too
         path = Path(folder) / "journal.jsonl"
         if content is not None:
             path.write_bytes(content)
