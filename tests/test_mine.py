@@ -95,6 +95,30 @@ def fingerprint(call, result):
 def circle(keys):
     return ours(keys)
 """,
+    "verifier": """from harness_zero.grading.lab08 import verifier as ours
+
+
+def verifier(check):
+    return ours(check)
+""",
+    "output_type": """from harness_zero.grading.lab08 import output_type as ours
+
+
+def output_type(stop, fault, limit=2):
+    return ours(stop, fault, limit)
+""",
+    "stop_hook": """from harness_zero.contracts import stop_hook as ours
+
+
+def stop_hook(stop, hook, cap=8):
+    return ours(stop, hook, cap)
+""",
+    "judge": """from harness_zero.grading.lab08 import judge as ours
+
+
+def judge(model, question):
+    return ours(model, question)
+""",
     "entries": """from harness_zero.grading.lab09 import entries as ours
 
 

@@ -29,11 +29,15 @@ LATER = "What a reply cost is read only if another one is asked for."
 ANY_KEY = "A key is only compared, so the order and the spelling of what is in it are free."
 ONE_OF_ALIKE = "Of two keys or more that are alike, one is enough to be counted."
 PATIENCE = "How patient it is, is free within the rounds that the promises name."
+HOW_LONG = "How much of the output is handed on is free up to 2,000 characters."
+ONLY_READS = "One of the two only reads, and not what the other writes: either can come first."
+WHOSE = "By what name a judge stands on the bill is free, as long as it has one."
+TWO_BOUNDS = "Where both bounds are reached, either may be told."
+WHY_STUCK = "Why it is stuck is told in words of one's own, and the label says that it is."
 ONE_EACH = "A step has one line of each kind, so the order in which they are read is free."
 LATE_NAMES = "Functions look up their names when they are called, so either may be made first."
 WHICH_STEP = "Which step diverged is told in words of one's own; that it did, a promise holds."
 NO_SHOUT = "Capitals say the same, and so do letters around it."
-WHY_STUCK = "Why it is stuck is told in words of one's own, and the label says that it is."
 
 EQUIVALENTS: dict[str, dict[str, str]] = {
     "report": {
@@ -246,6 +250,27 @@ EQUIVALENTS: dict[str, dict[str, str]] = {
     },
     "ask_larger": {
         'if reply["stop_reason"] != "max_tokens": ⇄ spent = reply["cost_usd"]': LATER,
+    },
+    "verifier": {
+        'return "«The check fails:\\n → XXThe check fails:\\nXX»" + '
+        "excerpt(quiet(output), 1_500)": WORDING,
+        'return "«The → the» check fails:\\n" + excerpt(quiet(output), 1_500)': WORDING,
+        'return "«The check fails → THE CHECK FAILS»:\\n" + excerpt(quiet(output), 1_500)': WORDING,
+        'return "The check fails:\\n" + excerpt(quiet(output), «1_500 → 1501»)': HOW_LONG,
+    },
+    "wild_hook": {'return "«d → D»", 18': CAPITAL},
+    "stop_hook": {
+        'if not isinstance(end, End) or end.label != "finished": ⇄ answers = [each for each in '
+        'run.backwards() if ending(each) == "finished"]': ONLY_READS,
+        "if not said: ⇄ vetoes = in_a_row(run) - 1": ONLY_READS,
+        "if vetoes >= cap: ⇄ if vetoes and run.spoken[-1][1] == said:": TWO_BOUNDS,
+        'return End("veto_cap", f"«{cap} → » vetoes in a row: {said}")': FREE_WORDS,
+    },
+    "judge": {
+        'run.aside(verdict, "judge") ⇄ said = words(verdict)': ONLY_READS,
+        'run.aside(verdict, "«judge → XX»")': WHOSE,
+        'run.aside(verdict, "«judge → XXjudgeXX»")': WHOSE,
+        'run.aside(verdict, "«judge → JUDGE»")': WHOSE,
     },
     "in_doubt": {
         'return tool_result(call["id"], "outcome unknown, check first", '
