@@ -900,7 +900,7 @@ HARNESSES: dict[str, tuple[InFlight, str]] = {
     "Codex": (aborted, "the call gets the result 'aborted', and is never made again"),
     "IronClaw": (closed, "it wrote 'before a side effect', so on resuming it fails the run"),
     "OpenHands SDK": (made_again, "a call without a result is made when the run is resumed"),
-    "OpenHarness": (dropped, "the call is taken out of the array, and the model is asked again"),
+    "OpenHarness": (dropped, "the call is taken out of the array, so the model goes on without it"),
     "ours": (unknown, "the model is told: outcome unknown, check first"),
     "ours, with a key": (keyed, "the call is made again, and the key makes the second one nothing"),
 }
