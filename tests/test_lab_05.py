@@ -17,7 +17,7 @@ from harness_zero.grading.checks import findings
 from harness_zero.grading.exercises import EXERCISES, LABS
 from harness_zero.labels import End, Say
 from harness_zero.messages import reply
-from harness_zero.mine import lab_of, load, whose
+from harness_zero.mine import lab_of, load, makers, whose
 from harness_zero.notebook.check import case_of
 from harness_zero.policy import brake
 from harness_zero.standalone import standalone
@@ -99,9 +99,7 @@ def take_again(copy):
 
 
 def test_with_all_pieces_written_nothing_of_the_loop_or_its_policies_is_ours(copy):
-    others = "fingerprint", "circle", "repetition", "marked"
-    contract = "verifier", "output_type", "stop_hook", "judge"
-    with_pieces(copy, *OLD, *NEW, "pairing_fault", "excerpt", *others, *contract)
+    with_pieces(copy, *[made[-1].name for made in makers().values()])
     page = (copy / "my_harness/__init__.py").read_text("utf-8")
     assert "borrowed(" not in page
     sources = "".join(path.read_text("utf-8") for path in (copy / "my_harness").glob("*.py"))

@@ -229,7 +229,7 @@ BROKEN_PREFIX_CASE = Case(
     },
     noun="request",
     counted=lambda run: run.requests,
-    bill=lambda run: bill(run.requests, run.seconds),
+    shown=lambda run: bill(run.requests, run.seconds),
 )
 
 
