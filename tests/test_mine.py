@@ -125,6 +125,30 @@ def stop_hook(stop, hook, cap=8):
 def judge(model, question):
     return ours(model, question)
 """,
+    "entries": """from harness_zero.grading.lab09 import entries as ours
+
+
+def entries(path):
+    return ours(path)
+""",
+    "in_doubt": """from harness_zero.grading.lab09 import in_doubt as ours
+
+
+def in_doubt(call, tool, safe):
+    return ours(call, tool, safe)
+""",
+    "journal": """from harness_zero.grading.lab09 import entries, journal_of
+
+
+def journal(path):
+    return journal_of(entries)(path)
+""",
+    "journaled": """from harness_zero.grading.lab09 import entries, in_doubt, journal_of, journaling
+
+
+def journaled(path, model, tool, clock, safe):
+    return journaling(journal_of(entries), in_doubt)(path, model, tool, clock, safe)
+""",
     "ending": """from harness_zero.policy import ending as ours
 
 

@@ -1,8 +1,8 @@
 """Exercises in which a run went wrong: which promise broke, and at which message?
 
 The right answer is no constant. Each promise says of any run where it first broke, and of the
-promises that a case offers exactly one did. Where a run is told by its requests, they are what
-is counted.
+promises that a case offers exactly one did. Where a run is told by its requests, or by the lines
+of its journal, they are what is counted.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -25,9 +25,14 @@ class Case:
     play: Callable[[], Any]  # the same run every time: a Recording, or what it sent
     choices: dict[str, Broke]
     whys: Mapping[str, str] = field(default_factory=dict)  # why a promise that tempts is kept
-    noun: str = "message"  # what is counted, from 0
+    noun: str = "message"  # what is counted
+    first: int = 0  # the number of the first one
     counted: Callable[[Any], Sequence[Any]] = lambda run: run.messages
     bill: Callable[[Any], list[str]] = lambda run: []  # lines that stand under the promises
+
+    def numbers(self) -> range:
+        """The numbers of all that is counted."""
+        return range(self.first, self.first + len(self.counted(self.play())))
 
     def lines(self) -> list[str]:
         """The promises as the notebook lists them."""
@@ -45,10 +50,11 @@ class Case:
         """What a diagnosis of this case promises."""
 
         def it_is_a_letter_and_the_number_of_a_message(diagnose: Diagnose) -> None:
-            last = len(self.counted(self.play())) - 1
-            if not is_diagnosis(got := read(diagnose()), self.choices, last):
-                expected = f"a letter of {', '.join(self.choices)} and a number from 0 to {last}"
-                why = f'a diagnosis looks like this: return "{next(iter(self.choices))}", 0'
+            first, last = self.numbers()[0], self.numbers()[-1]
+            if not is_diagnosis(got := read(diagnose()), self.choices, self.numbers()):
+                letters = ", ".join(self.choices)
+                expected = f"a letter of {letters} and a number from {first} to {last}"
+                why = f'a diagnosis looks like this: return "{next(iter(self.choices))}", {first}'
                 if got == (self.right()[0], last + 1) and self.right()[1] == last:
                     why = f"right promise; there is no {self.noun} {last + 1}, name the last that"
                     why += " was sent"
@@ -58,7 +64,7 @@ class Case:
             letter, _ = read(diagnose())
             if letter != self.right()[0]:
                 got = f"{letter}: {sentence(self.choices[letter])}"
-                kept = "the run keeps that promise from its first message to its last"
+                kept = f"the run keeps that promise from its first {self.noun} to its last"
                 why = self.whys.get(letter, kept)
                 raise Broken("the promise that the run broke", got, why)
 
@@ -88,12 +94,12 @@ def read(given: Any) -> Any:
     return given
 
 
-def is_diagnosis(given: Any, choices: dict[str, Broke], last: int) -> bool:
-    """Whether this is a letter of the list and the number of a message."""
+def is_diagnosis(given: Any, choices: dict[str, Broke], numbers: range) -> bool:
+    """Whether this is a letter of the list and a number of these."""
     if not isinstance(given, tuple) or len(given) != 2:
         return False
     letter, at = given
-    return isinstance(letter, str) and letter in choices and type(at) is int and 0 <= at <= last
+    return isinstance(letter, str) and letter in choices and type(at) is int and at in numbers
 
 
 def sentence(promise: Callable) -> str:
