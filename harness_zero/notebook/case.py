@@ -7,7 +7,7 @@ from harness_zero.notebook.step import Steps, step
 def case(name: str) -> Steps | None:
     """The run of a diagnosis; the promises that may have broken are printed above it.
 
-    Where requests or lines are counted there is nothing to step through: they are told in print.
+    Where requests or lines are counted there is nothing to step through, and they are printed.
     """
     asked = exercise(name).case
     if asked is None:
