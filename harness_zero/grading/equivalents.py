@@ -276,11 +276,11 @@ EQUIVALENTS: dict[str, dict[str, str]] = {
         'if reply["stop_reason"] != "max_tokens": ⇄ spent = reply["cost_usd"]': LATER,
     },
     "verifier": {
-        'return "«The check fails:\\n → XXThe check fails:\\nXX»" + '
+        'return "«The tests fail:\\n → XXThe tests fail:\\nXX»" + '
         "excerpt(quiet(output), 1_500)": WORDING,
-        'return "«The → the» check fails:\\n" + excerpt(quiet(output), 1_500)': WORDING,
-        'return "«The check fails → THE CHECK FAILS»:\\n" + excerpt(quiet(output), 1_500)': WORDING,
-        'return "The check fails:\\n" + excerpt(quiet(output), «1_500 → 1501»)': HOW_LONG,
+        'return "«The → the» tests fail:\\n" + excerpt(quiet(output), 1_500)': WORDING,
+        'return "«The tests fail → THE TESTS FAIL»:\\n" + excerpt(quiet(output), 1_500)': WORDING,
+        'return "The tests fail:\\n" + excerpt(quiet(output), «1_500 → 1501»)': HOW_LONG,
     },
     "wild_hook": {'return "«d → D»", 18': CAPITAL},
     "stop_hook": {
