@@ -265,7 +265,9 @@ def a_long_output_is_cut_and_its_end_is_kept(answer: Verifier) -> None:
     if not isinstance(got, str) or len(got) > MOST:
         size = f"{len(got)} characters" if isinstance(got, str) else told(got)
         why = "the words stay in the array, and are paid for in every round that follows; "
-        why += "excerpt(text, limit) keeps so many characters, and adds a line about what is missing"
+        why += (
+            "excerpt(text, limit) keeps so many characters, and adds a line about what is missing"
+        )
         raise Broken(f"words of {MOST} characters at most", size, why)
     if "test_expiry" not in got:
         why = "a test report says at its end what failed: excerpt(output, limit) keeps both ends"
@@ -299,7 +301,9 @@ def the_check_runs_whenever_the_hook_is_asked_and_only_then(answer: Verifier) ->
             raise Broken(f"{number} checks after {number} questions", str(len(check.of)), why)
         if not said:
             why = "that the model was sent back before (again) does not make the tests pass"
-            raise Broken("words each time the check fails", f"{told(said)} at question {number}", why)
+            raise Broken(
+                "words each time the check fails", f"{told(said)} at question {number}", why
+            )
     check.says = "exit code 0\ngreen"
     if (got := hook(run, True)) is not None:
         raise Broken(
@@ -447,7 +451,11 @@ def it_is_asked_with_the_run_and_whether_the_model_was_sent_back_before(answer: 
             False,
             "at the first answer after calls",
         ),
-        (played(asking("a"), "Look again.", reply("Done.")), False, "where words stood beside a result, and no answer was sent back"),
+        (
+            played(asking("a"), "Look again.", reply("Done.")),
+            False,
+            "where words stood beside a result, and no answer was sent back",
+        ),
         (done(2), True, "at the answer to a veto"),
         (played(reply("Done."), "No.", asking("a"), reply("Done.")), True, "after a call as well"),
         (anew, False, "at the first answer of the next turn"),

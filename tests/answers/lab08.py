@@ -437,9 +437,7 @@ WRONG = {
         ),
         "the same of earlier": (
             hooking(
-                same=lambda run, vetoes, said: (
-                    vetoes and said in [text for _, text in run.spoken]
-                )
+                same=lambda run, vetoes, said: vetoes and said in [text for _, text in run.spoken]
             ),
             "was before a call",
         ),
@@ -478,7 +476,10 @@ WRONG = {
             hooking(again=lambda run: sum(ending(r) == "finished" for r in run.replies) > 1),
             "of the next turn",
         ),
-        "again by words": (hooking(again=lambda run: bool(run.spoken)), "words stood beside a result"),
+        "again by words": (
+            hooking(again=lambda run: bool(run.spoken)),
+            "words stood beside a result",
+        ),
         "again after a round": (hooking(again=lambda run: run.rounds > 1), "hook(run, False)"),
         "a text": (hooking(say=str), "a text is no word of a policy"),
         "no words": (hooking(say=lambda said: Say("No.")), "what the model reads"),
