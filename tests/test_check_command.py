@@ -488,7 +488,7 @@ def test_an_answer_that_passes_goes_into_the_learners_harness_as_it_does_in_a_no
     assert "def answer(" in (mine / "my_harness/answer.py").read_text("utf-8")
 
 
-@pytest.mark.parametrize("lab", ["", "9", "00_one", "00_one_call/.."])
+@pytest.mark.parametrize("lab", ["", "99", "00_one", "00_one_call/.."])
 def test_the_exit_code_is_2_for_a_lab_that_there_is_not(course, lab):
     told = harness_zero("check", lab, cwd=course)
     assert told.stderr.startswith(f"Error: There is no lab {lab!r}. There are 00_one_call, 01_")

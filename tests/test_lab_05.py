@@ -2,6 +2,7 @@
 
 import json
 from functools import cache
+from inspect import unwrap
 from itertools import product
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from harness_zero.grading.checks import findings
 from harness_zero.grading.exercises import EXERCISES, LABS
 from harness_zero.labels import End, Say
 from harness_zero.messages import reply
-from harness_zero.mine import lab_of, load, whose
+from harness_zero.mine import lab_of, load, makers, whose
 from harness_zero.notebook.check import case_of
 from harness_zero.policy import brake
 from harness_zero.standalone import standalone
@@ -63,11 +64,11 @@ SUBSETS = [
 @pytest.mark.parametrize("new", SUBSETS, ids=lambda names: "+".join(names) or "nothing new")
 @pytest.mark.parametrize("old", [(), OLD], ids=["old ones borrowed", "old ones written"])
 def test_whatever_of_the_two_halves_is_written_the_harness_keeps_its_promises(copy, old, new):
-    package = with_pieces(copy, *old, *new)
+    run = unwrap(with_pieces(copy, *old, *new).run)  # without the marks around it
     for stage, promise in promises.PROMISES:
         if stage in (1, 2, 3, 4):
-            promise(package.run)
-    promises.an_empty_reply_is_never_a_success_and_never_sent_back(package.run)
+            promise(run)
+    promises.an_empty_reply_is_never_a_success_and_never_sent_back(run)
 
 
 @pytest.mark.parametrize("run", ["run", "run_with_brakes", "labelled"])
@@ -98,9 +99,7 @@ def take_again(copy):
 
 
 def test_with_all_pieces_written_nothing_of_the_loop_or_its_policies_is_ours(copy):
-    detector = "fingerprint", "circle", "repetition"
-    contract = "verifier", "output_type", "stop_hook", "judge"
-    with_pieces(copy, *OLD, *NEW, "pairing_fault", "excerpt", *detector, *contract)
+    with_pieces(copy, *[made[-1].name for made in makers().values()])
     page = (copy / "my_harness/__init__.py").read_text("utf-8")
     assert "borrowed(" not in page
     sources = "".join(path.read_text("utf-8") for path in (copy / "my_harness").glob("*.py"))

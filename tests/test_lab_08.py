@@ -105,3 +105,10 @@ def test_the_chapter_says_of_its_flights_what_they_show():
     assert f"{len(ended) - reached} end honestly" in words
     assert f"{len(false[1])} false claims pass it" in words
     assert sum("/many-files/" in flight for flight in false[1]) == 10
+    shown = "".join(
+        "".join(output.get("text", ""))
+        for cell in told["cells"]
+        for output in cell.get("outputs", ())
+    )
+    assert "gave up 14" in shown and "and 14 models that may say" in words
+    assert "stopped 41" in shown and "stopped 27" in shown and "27 now, 41 before" in words

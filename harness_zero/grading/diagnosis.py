@@ -1,10 +1,11 @@
 """Exercises in which a run went wrong: which promise broke, and at which message?
 
 The right answer is no constant. Each promise says of any run where it first broke, and of the
-promises that a case offers exactly one did.
+promises that a case offers exactly one did. Where a run is told by its requests, or by the
+lines of its journal, they are what is counted.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -13,7 +14,7 @@ from harness_zero.desk import Broken, instead
 from harness_zero.messages import said, tool_results, tool_uses
 from harness_zero.watch import Recording
 
-Broke = Callable[[Recording], int | None]  # the number of the first message that breaks it
+Broke = Callable[[Any], int | None]  # the number of the first message that breaks it
 Diagnose = Callable[[], tuple[str, int]]
 
 
@@ -21,14 +22,22 @@ Diagnose = Callable[[], tuple[str, int]]
 class Case:
     """A run that went wrong, and the promises to choose from, each under a letter."""
 
-    play: Callable[[], Recording]  # the same run every time
+    play: Callable[[], Any]  # the same every time: a Recording, what it sent, or a journal
     choices: dict[str, Broke]
     whys: Mapping[str, str] = field(default_factory=dict)  # why a promise that tempts is kept
+    noun: str = "message"  # what is counted
+    first: int = 0  # the number of the first: the lines of a file are counted from 1
+    counted: Callable[[Any], Sequence[Any]] = lambda run: run.messages
+    shown: Callable[[Any], list[str]] = lambda run: []  # lines that stand under the promises
+
+    def numbers(self) -> range:
+        """The numbers of all that is counted."""
+        return range(self.first, self.first + len(self.counted(self.play())))
 
     def lines(self) -> list[str]:
         """The promises as the notebook lists them."""
         told = [f"  {letter}  {sentence(broke)}" for letter, broke in self.choices.items()]
-        return ["Which promise broke, and at which message?", *told]
+        return [f"Which promise broke, and at which {self.noun}?", *told, *self.shown(self.play())]
 
     def right(self) -> tuple[str, int]:
         """The promise that broke, and the number of the message where it first did."""
@@ -40,13 +49,14 @@ class Case:
     def promises(self) -> tuple[Callable[[Diagnose], None], ...]:
         """What a diagnosis of this case promises."""
 
-        def it_is_a_letter_and_the_number_of_a_message(diagnose: Diagnose) -> None:
-            last = len(self.play().messages) - 1
-            if not is_diagnosis(got := read(diagnose()), self.choices, last):
-                expected = f"a letter of {', '.join(self.choices)} and a number from 0 to {last}"
-                why = f'a diagnosis looks like this: return "{next(iter(self.choices))}", 0'
+        def it_is_a_letter_and_a_number(diagnose: Diagnose) -> None:
+            first, last = self.numbers()[0], self.numbers()[-1]
+            if not is_diagnosis(got := read(diagnose()), self.choices, self.numbers()):
+                letters = ", ".join(self.choices)
+                expected = f"a letter of {letters} and a number from {first} to {last}"
+                why = f'a diagnosis looks like this: return "{next(iter(self.choices))}", {first}'
                 if got == (self.right()[0], last + 1) and self.right()[1] == last:
-                    why = f"right promise; there is no message {last + 1}, name the last that"
+                    why = f"right promise; there is no {self.noun} {last + 1}, name the last that"
                     why += " was sent"
                 raise Broken(expected, instead(got), why)
 
@@ -54,21 +64,23 @@ class Case:
             letter, _ = read(diagnose())
             if letter != self.right()[0]:
                 got = f"{letter}: {sentence(self.choices[letter])}"
-                kept = "the run keeps that promise from its first message to its last"
+                kept = f"the run keeps that promise from its first {self.noun} to its last"
                 why = self.whys.get(letter, kept)
                 raise Broken("the promise that the run broke", got, why)
 
-        def the_message_is_the_one_where_it_broke(diagnose: Diagnose) -> None:
+        def the_place_is_the_one_where_it_broke(diagnose: Diagnose) -> None:
             (_, at), (_, right) = read(diagnose()), self.right()
             if at != right:
                 late, early = "it is broken by then; look further up", "so far it holds; look down"
                 why = late if at > right else early
-                raise Broken("the first message that breaks it", f"message {at}", why)
+                raise Broken(f"the first {self.noun} that breaks it", f"{self.noun} {at}", why)
 
+        it_is_a_letter_and_a_number.__name__ = f"it_is_a_letter_and_the_number_of_a_{self.noun}"
+        the_place_is_the_one_where_it_broke.__name__ = f"the_{self.noun}_is_the_one_where_it_broke"
         return (
-            it_is_a_letter_and_the_number_of_a_message,
+            it_is_a_letter_and_a_number,
             the_promise_is_the_one_that_broke,
-            the_message_is_the_one_where_it_broke,
+            the_place_is_the_one_where_it_broke,
         )
 
 
@@ -79,12 +91,12 @@ def read(given: Any) -> Any:
     return given
 
 
-def is_diagnosis(given: Any, choices: dict[str, Broke], last: int) -> bool:
-    """Whether this is a letter of the list and the number of a message."""
+def is_diagnosis(given: Any, choices: dict[str, Broke], numbers: range) -> bool:
+    """Whether this is a letter of the list and a number of these."""
     if not isinstance(given, tuple) or len(given) != 2:
         return False
     letter, at = given
-    return isinstance(letter, str) and letter in choices and type(at) is int and 0 <= at <= last
+    return isinstance(letter, str) and letter in choices and type(at) is int and at in numbers
 
 
 def sentence(promise: Callable) -> str:

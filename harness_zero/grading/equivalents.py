@@ -34,6 +34,11 @@ ONLY_READS = "One of the two only reads, and not what the other writes: either c
 WHOSE = "By what name a judge stands on the bill is free, as long as it has one."
 TWO_BOUNDS = "Where both bounds are reached, either may be told."
 WHY_STUCK = "Why it is stuck is told in words of one's own, and the label says that it is."
+MARKS_APART = "Where one mark is set does not depend on the others."
+ONE_EACH = "A step has one line of each kind, so the order in which they are read is free."
+LATE_NAMES = "Functions look up their names when they are called, so either may be made first."
+WHICH_STEP = "Which step diverged is told in words of one's own; that it did, a promise holds."
+NO_SHOUT = "Capitals say the same, and so do letters around it."
 
 EQUIVALENTS: dict[str, dict[str, str]] = {
     "report": {
@@ -150,6 +155,29 @@ EQUIVALENTS: dict[str, dict[str, str]] = {
         'return End("stuck", f"«{count} → » times the same") if count >= stop else None': WHY_STUCK,
         'return End("stuck", f"{count} times the same") if count «>= → >» stop else None': PATIENCE,
     },
+    "first_change": {
+        "«return None → pass»": "A function that has come to its end gives back None.",
+    },
+    "marked": {
+        'before = messages[: spoken[-1]] if spoken else [] ⇄ mark_last(found.get("system") or '
+        'found.get("tools") or [])': MARKS_APART,
+        'mark_last(found.get("system") or found.get("tools") or []) ⇄ mark_last([block for message '
+        'in before for block in message["content"]])': MARKS_APART,
+        'mark_last([block for message in before for block in message["content"]]) ⇄ '
+        'mark_last([block for message in messages for block in message["content"]])': MARKS_APART,
+    },
+    "with_news": {
+        "if not news: ⇄ *before, last = messages": "To take the list apart changes nothing in it.",
+        'if not tool_results(last): ⇄ *others, result = last["content"]': (
+            "Without results what was taken apart is not used."
+        ),
+    },
+    "compact": {
+        "cut = max(«1, len(messages) - keep → len(messages) - keep, 1»)": (
+            "The larger of two is the same either way."
+        ),
+    },
+    "broken_prefix": {'return "«c → C»", 6': CAPITAL},
     "two_halves": {
         "run = Run(prompt, clock) ⇄ policy = first_of(structural_stop, "
         "brakes(max_rounds, cap_usd, seconds), *more)": (
@@ -248,11 +276,11 @@ EQUIVALENTS: dict[str, dict[str, str]] = {
         'if reply["stop_reason"] != "max_tokens": ⇄ spent = reply["cost_usd"]': LATER,
     },
     "verifier": {
-        'return "«The check fails:\\n → XXThe check fails:\\nXX»" + '
+        'return "«The tests fail:\\n → XXThe tests fail:\\nXX»" + '
         "excerpt(quiet(output), 1_500)": WORDING,
-        'return "«The → the» check fails:\\n" + excerpt(quiet(output), 1_500)': WORDING,
-        'return "«The check fails → THE CHECK FAILS»:\\n" + excerpt(quiet(output), 1_500)': WORDING,
-        'return "The check fails:\\n" + excerpt(quiet(output), «1_500 → 1501»)': HOW_LONG,
+        'return "«The → the» tests fail:\\n" + excerpt(quiet(output), 1_500)': WORDING,
+        'return "«The tests fail → THE TESTS FAIL»:\\n" + excerpt(quiet(output), 1_500)': WORDING,
+        'return "The tests fail:\\n" + excerpt(quiet(output), «1_500 → 1501»)': HOW_LONG,
     },
     "wild_hook": {'return "«d → D»", 18': CAPITAL},
     "stop_hook": {
@@ -267,5 +295,45 @@ EQUIVALENTS: dict[str, dict[str, str]] = {
         'run.aside(verdict, "«judge → XX»")': WHOSE,
         'run.aside(verdict, "«judge → XXjudgeXX»")': WHOSE,
         'run.aside(verdict, "«judge → JUDGE»")': WHOSE,
+    },
+    "in_doubt": {
+        'return tool_result(call["id"], "outcome unknown, check first", '
+        'is_error=«True → "XX"»)': "For whatever is true, tool_result marks the block with True.",
+        'return tool_result(call["id"], "«outcome unknown, check first → XXoutcome unknown, '
+        'check firstXX»", is_error=True)': NO_SHOUT,
+        'return tool_result(call["id"], "«outcome unknown, check first → OUTCOME UNKNOWN, '
+        'CHECK FIRST»", is_error=True)': NO_SHOUT,
+    },
+    "journal": {
+        'begun = {line["step"]: line["begun"] for line in lines if "begun" in line} ⇄ done = '
+        '{line["step"]: line["done"] for line in lines if "done" in line}': NOT_MADE_OF,
+        'done = {line["step"]: line["done"] for line in lines if "done" in line} ⇄ def '
+        "step(asked, effect, in_doubt=None):": LATE_NAMES,
+        'begun = {line["step"]: line["begun"] for line in «lines → (lines)[::-1]» if "begun" in '
+        "line}": ONE_EACH,
+        'done = {line["step"]: line["done"] for line in «lines → (lines)[::-1]» if "done" in '
+        "line}": ONE_EACH,
+        'done = {line["step"]: line["done"] for line in «lines → (lines)[1:]» if "done" in '
+        "line}": "The first line of a journal begins a step, so no outcome is lost without it.",
+        "if number in done: ⇄ if number in begun:": (
+            "A step with an outcome was begun, so nothing is appended before it is given back."
+        ),
+        'raise Diverged(«f"step {number} was {begun[number]}, and now it is {asked} → '
+        '"XX»")': WHICH_STEP,
+        'raise Diverged(«f"step {number} was {begun[number]}, and now it is {asked}" → '
+        "None»)": WHICH_STEP,
+        'raise Diverged(f"step «{number} → » was {begun[number]}, and now it is '
+        '{asked}")': WHICH_STEP,
+        'raise Diverged(f"step {number} was «{begun[number]} → », and now it is '
+        '{asked}")': WHICH_STEP,
+        'raise Diverged(f"step {number} was {begun[number]}, and now it is «{asked} → '
+        '»")': WHICH_STEP,
+    },
+    "journaled": {
+        "step = journal(path) ⇄ def ask(request):": LATE_NAMES,
+        "def ask(request): ⇄ def act(call):": LATE_NAMES,
+    },
+    "missing_line": {
+        'return "«d → D»", 9': CAPITAL,
     },
 }

@@ -1,9 +1,20 @@
 """All labs of the course and their exercises, by name."""
 
-from harness_zero.grading import lab00, lab01, lab02, lab03, lab04, lab05, lab06, lab08
+from harness_zero.grading import (
+    lab00,
+    lab01,
+    lab02,
+    lab03,
+    lab04,
+    lab05,
+    lab06,
+    lab07,
+    lab08,
+    lab09,
+)
 from harness_zero.grading.exercise import Exercise, Lab
 
-MODULES = (lab00, lab01, lab02, lab03, lab04, lab05, lab06, lab08)
+MODULES = (lab00, lab01, lab02, lab03, lab04, lab05, lab06, lab07, lab08, lab09)
 LABS: dict[str, Lab] = {module.LAB.name: module.LAB for module in MODULES}
 
 EXERCISES: dict[str, Exercise] = {

@@ -212,7 +212,7 @@ def hook_of(answer: Verifier, *outputs: str) -> tuple[Hook, Asked]:
     check = Asked(outputs[0])
     hook = answer(check)
     if not callable(hook):
-        why = "verifier(check) is called once, the hook that it gives back at every end"
+        why = "verifier(tests) is called once, the hook that it gives back at every end"
         raise Broken("a hook back: a function of the run and of again", told(hook), why)
     return hook, check
 
@@ -239,8 +239,10 @@ def a_check_that_fails_comes_back_as_words(answer: Verifier) -> None:
         "exit code 10",
     ):
         got = said_by(answer, output)
-        why = "only exit code 0 is a pass; 10 begins with the same digits as 1, and is none"
         if not isinstance(got, str) or not got:
+            why = "only exit code 0 is a pass"
+            if got:
+                why = "a hook gives back its words as a text; what asks it makes a Say of them"
             raise Broken(f"words for {brief(output)}", told(got), why)
         last = output.rpartition("\n")[2]
         if last not in got:
@@ -262,7 +264,10 @@ def a_long_output_is_cut_and_its_end_is_kept(answer: Verifier) -> None:
     got = said_by(answer, output)
     if not isinstance(got, str) or len(got) > MOST:
         size = f"{len(got)} characters" if isinstance(got, str) else told(got)
-        why = "the words stay in the array, and are paid for in every round that follows"
+        why = "the words stay in the array, and are paid for in every round that follows; "
+        why += (
+            "excerpt(text, limit) keeps so many characters, and adds a line about what is missing"
+        )
         raise Broken(f"words of {MOST} characters at most", size, why)
     if "test_expiry" not in got:
         why = "a test report says at its end what failed: excerpt(output, limit) keeps both ends"
@@ -286,14 +291,19 @@ def the_check_runs_whenever_the_hook_is_asked_and_only_then(answer: Verifier) ->
     """What was true a minute ago may not be true now."""
     hook, check = hook_of(answer, "exit code 1\nred")
     if check.of:
-        why = "verifier(check) only makes the hook; nobody has said that they are done yet"
+        why = "verifier(tests) only makes the hook; nobody has said that they are done yet"
         raise Broken("no check before the hook is asked", f"{len(check.of)} of them", why)
     run = done()
     for number in (1, 2, 3):
-        hook(run, number > 1)
+        said = hook(run, number > 1)
         if len(check.of) != number:
             why = "files changed since; an old verdict is about other files"
             raise Broken(f"{number} checks after {number} questions", str(len(check.of)), why)
+        if not said:
+            why = "that the model was sent back before (again) does not make the tests pass"
+            raise Broken(
+                "words each time the check fails", f"{told(said)} at question {number}", why
+            )
     check.says = "exit code 0\ngreen"
     if (got := hook(run, True)) is not None:
         raise Broken(
@@ -441,7 +451,11 @@ def it_is_asked_with_the_run_and_whether_the_model_was_sent_back_before(answer: 
             False,
             "at the first answer after calls",
         ),
-        (played(asking("a"), "Look again.", reply("Done.")), False, "after advice to results"),
+        (
+            played(asking("a"), "Look again.", reply("Done.")),
+            False,
+            "where words stood beside a result, and no answer was sent back",
+        ),
         (done(2), True, "at the answer to a veto"),
         (played(reply("Done."), "No.", asking("a"), reply("Done.")), True, "after a call as well"),
         (anew, False, "at the first answer of the next turn"),
@@ -491,6 +505,11 @@ def the_same_words_after_a_call_are_said_again(answer: StopHook) -> None:
     run = played(reply("Done."), "2 failed", asking("a"), reply("Done."))
     why = "a call stands in between: the model tried, and should hear that it still fails"
     expect_words(hooked(answer, Asked("2 failed")), run, "2 failed", "for the same words", why)
+    run = played(
+        *(reply("Done."), "2 failed", asking("a"), reply("Done."), "1 failed", reply("Done."))
+    )
+    why = "what the model heard last is 1 failed; that 2 failed was before a call"
+    expect_words(hooked(answer, Asked("2 failed")), run, "2 failed", "for words of earlier", why)
 
 
 def work_gives_the_hook_its_vetoes_back(answer: StopHook) -> None:
@@ -505,7 +524,7 @@ def work_gives_the_hook_its_vetoes_back(answer: StopHook) -> None:
     )
 
 
-def the_users_next_message_begins_anew(answer: StopHook) -> None:
+def the_next_turn_begins_anew(answer: StopHook) -> None:
     """The vetoes of yesterday do not count."""
     run = done(9)
     run.ask("Try it once more.")
@@ -624,7 +643,7 @@ def it_is_asked_the_question_about_task_and_answer(answer: Judging) -> None:
             raise Broken(f"{what} in the request: {text!r}", brief(sent, 200), why)
     if len(messages or []) > 1:
         why = "it judges the work of another and does not go on with it: one message is enough"
-        raise Broken("a request with one message", f"{len(messages or [])}: the whole array", why)
+        raise Broken("a request with one message", f"{len(messages or [])} messages", why)
 
 
 def its_call_is_counted(answer: Judging) -> None:
@@ -734,7 +753,7 @@ VERIFIER = Exercise(
     lines=5,
     points=3,
     objectives=(2,),
-    takes="verifier(check)",
+    takes="verifier(tests)",
     promises=(
         a_check_that_passes_is_no_veto,
         a_check_that_fails_comes_back_as_words,
@@ -802,7 +821,7 @@ STOP_HOOK = Exercise(
         the_cap_is_its_argument,
         the_same_words_twice_with_no_call_in_between_end_it,
         the_same_words_after_a_call_are_said_again,
-        the_users_next_message_begins_anew,
+        the_next_turn_begins_anew,
         work_gives_the_hook_its_vetoes_back,
         the_end_tells_who_ended_it_and_what_for,
         the_hook_is_asked_once,

@@ -12,7 +12,7 @@ from harness_zero.notebook.diagram import diagram
 from harness_zero.notebook.diff import show_diff
 from harness_zero.notebook.events import event_tree
 from harness_zero.notebook.lines import show_messages
-from harness_zero.notebook.mine import mine
+from harness_zero.notebook.mine import mine, my_harness
 from harness_zero.notebook.offline import offline_api
 from harness_zero.notebook.predict import predict
 from harness_zero.notebook.progress import chapter_read, progress
@@ -36,6 +36,7 @@ __all__ = [
     "flight",
     "fly",
     "mine",
+    "my_harness",
     "offline_api",
     "predict",
     "progress",

@@ -66,6 +66,15 @@ def verifier_that_remembers(check):
     return hook
 
 
+def verifier_that_says_it_once(check):
+    def hook(run, again):
+        output = check()
+        passed = output.split("\n")[0] == "exit code 0"
+        return None if passed or again else excerpt(quiet(output), 1_500)
+
+    return hook
+
+
 def verifier_that_is_a_hook(check):
     return excerpt(check(), 900)
 
@@ -363,6 +372,12 @@ WRONG = {
         "empty words": (checking(told=str, passed=lambda o: False), "mean nothing to us"),
         "before": (checking(early=True), "nobody has said that they are done"),
         "remembers": (verifier_that_remembers, "an old verdict"),
+        "once": (verifier_that_says_it_once, "does not make the tests pass"),
+        "a Say": (checking(told=Say), "as a text"),
+        "too little room": (
+            checking(told=lambda output: excerpt(quiet(output), 2_000)),
+            "adds a line about what is missing",
+        ),
         "no hook": (verifier_that_is_a_hook, "a hook back"),
     },
     "output_type": {
@@ -420,6 +435,12 @@ WRONG = {
             hooking(same=lambda run, vetoes, said: said in [text for _, text in run.spoken]),
             "a call stands in between",
         ),
+        "the same of earlier": (
+            hooking(
+                same=lambda run, vetoes, said: vetoes and said in [text for _, text in run.spoken]
+            ),
+            "was before a call",
+        ),
         "the same of yesterday": (
             hooking(
                 same=lambda run, vetoes, said: (
@@ -455,7 +476,10 @@ WRONG = {
             hooking(again=lambda run: sum(ending(r) == "finished" for r in run.replies) > 1),
             "of the next turn",
         ),
-        "again by words": (hooking(again=lambda run: bool(run.spoken)), "after advice to results"),
+        "again by words": (
+            hooking(again=lambda run: bool(run.spoken)),
+            "words stood beside a result",
+        ),
         "again after a round": (hooking(again=lambda run: run.rounds > 1), "hook(run, False)"),
         "a text": (hooking(say=str), "a text is no word of a policy"),
         "no words": (hooking(say=lambda said: Say("No.")), "what the model reads"),

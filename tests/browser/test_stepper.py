@@ -326,6 +326,20 @@ def test_what_a_policy_said_stands_beside_the_step_at_which_it_said_it(shown):
     assert told(page) == "The policy's words enter the array."
 
 
+def test_of_long_words_of_a_policy_the_first_line_stands_beside_the_array(shown):
+    run = Run("go")
+    for said_by_it in ("The tests fail.\n1 failed\n2 passed", "no " * 90):
+        run.hear(reply("Done."))
+        run.say(said_by_it)
+    page = shown(run)
+    page.get_by_role("button", name="Step forward").click()
+    assert value(page, "policy") == "says “The tests fail. …”"
+    page.get_by_role("button", name="Step forward").click()
+    assert "2 passed" in page.locator(".hz-step-array").inner_text()
+    page.get_by_role("button", name="Step forward").click()
+    assert value(page, "policy") == f"says “{('no ' * 90)[:160]} …”"
+
+
 def test_an_empty_run_and_one_that_broke_down_are_shown(shown):
     page = shown([])
     assert told(page) == "Nothing to step through: the array is empty."

@@ -28,6 +28,7 @@
  */
 
 const SHOWN = 120; // blocks in the page at a time; earlier ones come when asked for
+const OPENING = 160; // characters of a policy's words that stand beside the array
 const NOTHING_YET = { round: 0, rounds: 0, turn: 0, tokens: 0, usd: 0, stop: "", says: undefined, prefix: undefined };
 const FOLD = { lines: 4, characters: 400 };
 const GLYPHS = {
@@ -71,6 +72,12 @@ const money = (usd) => `$${usd.toFixed(Math.round(usd * 100) / 100 === usd ? 2 :
 function kindOf(block, role) {
   if (block.type === "text") return role;
   return block.type === "tool_result" && block.is_error ? "error" : block.type;
+}
+
+/** The first line of what a policy says; the array has all of it. */
+function opening(/** @type {string} */ words) {
+  const all = words.trim(), first = [...all.split("\n")[0]].slice(0, OPENING).join("");
+  return first === all ? all : `${first} …`;
 }
 
 /** What a block says, in words. */
@@ -606,7 +613,7 @@ function render({ model, el }) {
   }
 
   function policyAt(step, isLast) {
-    if (step.says) return `says “${visible(step.says.join(" "))}”`;
+    if (step.says) return `says “${visible(opening(step.says.join(" ")))}”`;
     if (!tells.policy) return "not recorded";
     if (isLast && end.label !== null) return "ends the turn";
     return steps[places[at].step + 1]?.opens && at > 0 ? "ended this turn" : "silent";
