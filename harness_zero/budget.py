@@ -116,7 +116,7 @@ class Pool:
         """A journaled tool whose children are paid again when a replay does not play them.
 
         What is spent by the end of a call is kept beside its result, on its way into the journal
-        and out again.
+        and out again: all that is spent, so a pool goes with one journal.
         """
 
         def counted(call: Block) -> Block:

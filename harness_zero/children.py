@@ -40,7 +40,7 @@ def delegate(
 def delegate_all(
     harness: Harness, clock: Clock = monotonic, kept: Kept = nobody
 ) -> Callable[[list[str]], str]:
-    """A tool that hands tasks to children who work at once, in threads."""
+    """A tool that hands tasks to children who work at once, in threads, and keep no journal."""
 
     def delegate_all(tasks: list[str]) -> str:
         """Hand several tasks to helpers that work at the same time and know nothing else."""
