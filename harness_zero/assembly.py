@@ -13,8 +13,8 @@
 **Policy.** What softens a stop wraps it: beside the stop it would never be heard, since an end
 outweighs words. Brakes stand behind the stop: inside a wrapper they could be talked out of
 holding, before it they would take an answer in the last round away. News is no reason to go on
-after an answer, so it stands behind the stop, and before the brakes as all that is none does. Detectors come last: where a
-limit is reached as well, the label is the plain one.
+after an answer, so it stands behind the stop; and before the brakes, as all does that is none.
+Detectors come last: where a limit is reached as well, the label is the plain one.
 
 **View.** Marks are set last, on what is really sent.
 
