@@ -288,5 +288,5 @@ class Session(RuleBasedStateMachine):
         rmtree(self.folder)
 
 
-Session.TestCase.settings = settings(max_examples=100, stateful_step_count=25, deadline=None)
+Session.TestCase.settings = settings(max_examples=60, stateful_step_count=25, deadline=None)
 TestWhateverHappens = Session.TestCase
