@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 from harness_zero.prefix import listed, named, part_named, parts, rendered
 from harness_zero.simulator.exchange import Body
-from harness_zero.simulator.judge import bare, characters
+from harness_zero.simulator.judge import bare, characters, written
 from harness_zero.simulator.seen import Seen
-from harness_zero.simulator.signature import plain, unmarked
+from harness_zero.simulator.signature import plain
 
 RUNS = ("tool_use", "tool_result")  # a run of one of these is one position
 FRAME = len('{"content": []}')
@@ -121,7 +121,7 @@ class Chain:
         """The parts of a message: its role, and its blocks."""
         role, *content = parts(message)
         sizes = [self.weigh(block) for block in content]
-        frame = 0 if self.declared else characters(unmarked(message)) - sum(sizes)
+        frame = 0 if self.declared else written(message) - sum(sizes)
         sized = zip(content, sizes, strict=True)
         return [
             Part(role, rendered(role), frame, None),
