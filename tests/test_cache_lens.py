@@ -21,7 +21,7 @@ from harness_zero.notebook.cache_lens import cache_lens
 from harness_zero.notebook.compared import Lines, changes
 from harness_zero.notebook.export import page_of
 from harness_zero.notebook.priced import prices
-from harness_zero.notebook.sent import NothingToCompare
+from harness_zero.notebook.sent import NothingToCompare, parts
 from harness_zero.prefix import first_byte, first_difference, rendering
 from harness_zero.run import Run
 from harness_zero.simulator.cache import Cache, Counted
@@ -244,6 +244,31 @@ def test_the_step_verb_opens_a_recording(recording, tmp_path):
     assert "hz-lens" in page.read_text("utf-8")
     steps = CliRunner().invoke(main, ["step", str(recording[0])])
     assert steps.exit_code == 0 and "6 messages, 3 rounds, 2 tool calls" in steps.output
+
+
+@pytest.mark.parametrize("options", [[], ["--cache"]])
+def test_a_page_is_never_written_over_the_recording(recording, tmp_path, options):
+    file, link = tmp_path / "run.jsonl", tmp_path / "run.html"
+    file.write_bytes(recording[0].read_bytes())
+    link.symlink_to(file)
+    for page in (file, link):
+        done = CliRunner().invoke(main, ["step", str(file), *options, "--page", str(page)])
+        assert done.exit_code == 1 and "is the recording itself" in done.output
+    assert file.read_bytes() == recording[0].read_bytes()
+
+
+@pytest.mark.parametrize("options", [[], ["--cache"]])
+def test_a_line_that_was_cut_off_is_told_of(recording, tmp_path, options):
+    file = tmp_path / "run.jsonl"
+    file.write_bytes(recording[0].read_bytes()[:-40])
+    done = CliRunner().invoke(main, ["step", str(file), *options])
+    assert done.exit_code == 0 and "its last line was cut off" in done.output
+
+
+def test_counters_that_cannot_be_are_counted_as_nothing():
+    odd = {"input_tokens": -5, "cache_creation_input_tokens": 4, "cache_read_input_tokens": "x"}
+    hour = {"cache_creation": {"ephemeral_1h_input_tokens": 9}}
+    assert parts({**odd, **hour}) == (0, 0, 4, 0)
 
 
 def test_what_is_no_recording_is_one_sentence(tmp_path):

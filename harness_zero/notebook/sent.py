@@ -218,13 +218,14 @@ def parts(usage: Usage) -> tuple[int, int, int, int]:
     read_, written = count(usage, "cache_read_input_tokens"), count(usage, WRITTEN)
     inside = usage.get("cache_creation")
     hour = count(inside, "ephemeral_1h_input_tokens") if isinstance(inside, Mapping) else 0
-    return read_, max(0, written - hour), hour, count(usage, "input_tokens")
+    hour = min(hour, written)
+    return read_, written - hour, hour, count(usage, "input_tokens")
 
 
 WRITTEN = "cache_creation_input_tokens"
 
 
 def count(usage: Usage, name: str) -> int:
-    """One counter; what is absent or no number counts as nothing."""
+    """One counter; what is absent, no number, or less than nothing counts as nothing."""
     value = usage.get(name)
-    return value if isinstance(value, int) and not isinstance(value, bool) else 0
+    return max(0, value) if isinstance(value, int) and not isinstance(value, bool) else 0
