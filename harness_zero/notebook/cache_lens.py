@@ -51,7 +51,9 @@ def cache_lens(
         raise NothingToCompare(f"{counted}: the lens takes one for each")
     named = next((str(r["model"]) for r in found.requests if r.get("model")), "")
     try:
-        return Lens(priced(found, model or named or usual(), times, mark or partial(placed, ttl="5m")))
+        return Lens(
+            priced(found, model or named or usual(), times, mark or partial(placed, ttl="5m"))
+        )
     except (TypeError, ValueError, RecursionError) as error:
         what = "a request is JSON, and something in these is not"
         raise NothingToCompare(f"{what}: {told_by(str, error)}") from error

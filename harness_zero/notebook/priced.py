@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from harness_zero.busters import BUSTERS, at_pace
+from harness_zero.messages import Message
 from harness_zero.notebook.compared import Change, Lines, Rows, changes
 from harness_zero.notebook.sent import (
     Messages,
@@ -20,7 +21,6 @@ from harness_zero.notebook.sent import (
     parts,
     request_fault,
 )
-from harness_zero.messages import Message
 from harness_zero.ports import Request
 from harness_zero.prefix import MARK
 from harness_zero.simulator.cache import Cache, Counted
@@ -206,20 +206,22 @@ def any_cached(counted: Sequence[Counted]) -> bool:
 
 def distinct(requests: Sequence[Request]) -> Collection[Message]:
     """The messages of a run, each once."""
-    return {id(message): message for request in requests for message in request["messages"]}.values()
+    return {
+        id(message): message for request in requests for message in request["messages"]
+    }.values()
 
 
 def is_marked(given: Any) -> bool:
     """Whether a block, or one inside it, asks to be cached; or a request's tools, or its system."""
     if not isinstance(given, dict):
         return False
-    inside = (inner for name in ("tools", "system", "content") for inner in as_list(given.get(name)))
+    inside = (
+        inner for name in ("tools", "system", "content") for inner in as_list(given.get(name))
+    )
     return given.get(MARK) is not None or any(map(is_marked, inside))
 
 
-def given_back(
-    mark: Callable[[Request], Request], request: Request, seen: Messages
-) -> Request:
+def given_back(mark: Callable[[Request], Request], request: Request, seen: Messages) -> Request:
     """A request as it is marked. NothingToCompare if what comes back is none."""
     found = mark(request)
     if fault := request_fault(found, seen):

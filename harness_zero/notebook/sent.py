@@ -138,7 +138,7 @@ def is_list_of_dicts(given: Any) -> bool:
 
 
 def mark_fault(content: Any) -> str:
-    """What is wrong with the marks of some blocks, and of those inside them; nothing if all hold."""
+    """What is wrong with a mark on some blocks, or inside them; nothing if nothing is."""
     for block in content if isinstance(content, list) else ():
         if not isinstance(block, dict):
             continue
