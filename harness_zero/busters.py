@@ -281,7 +281,8 @@ def trimmed(request: Request, keep: int) -> Request:
     if len(replies) <= keep:
         return request
     messages = request["messages"]
-    return {**request, "messages": [messages[0], *messages[replies[-keep] :]]}
+    start = replies[-keep] if keep else len(messages)
+    return {**request, "messages": [messages[0], *messages[start:]]}
 
 
 def other_thinking(now: Any) -> dict[str, Any]:

@@ -241,11 +241,16 @@ def played(
 def step(file: Path, cached: bool, page: Path | None) -> None:
     """Show a run that `recorded` wrote to FILE: its messages, or with --cache its requests."""
     from harness_zero.faults import SetupFault
+    from harness_zero.models.tape import read
     from harness_zero.notebook.export import page_of
     from harness_zero.notebook.recording import stepped, under_the_lens
 
     spell_out()
+    if page and page.exists() and page.samefile(file):
+        raise click.ClickException(f"{page} is the recording itself: name another page.")
     try:
+        if note := read(file).note:
+            warn(f"{file}: {note}.")
         shown = under_the_lens(file) if cached else stepped(file)
         tell(repr(shown))
         if page:

@@ -13,11 +13,11 @@ from itertools import pairwise
 from math import ceil
 from weakref import WeakKeyDictionary
 
-from harness_zero.brief import plural
+from harness_zero.brief import brief, plural
 from harness_zero.faults import SetupFault
 from harness_zero.full import only_says_full, says_full
 from harness_zero.layers import layer
-from harness_zero.messages import Message, Reply, blocks, user, words
+from harness_zero.messages import Message, Reply, blocks, reply_fault, user, words
 from harness_zero.ports import Request, View
 from harness_zero.run import Run
 from harness_zero.summary import HEADING, gist, transcript
@@ -36,8 +36,10 @@ def compacted(view: View, summary: Summary = gist, at: float = 100_000, keep: in
     (`when_full`) it is cut as well, if need be down to two rounds. The summary is written once
     a cut, by a function or by a model (`written_by`), whose call counts on the run.
     """
-    if keep < 1:
+    if not isinstance(keep, int) or keep < 1:
         raise SetupFault(f"at least the last round stays, and keep is {keep}")
+    if not isinstance(at, int | float) or not at > 0:
+        raise SetupFault(f"a view is compacted at a number of tokens, and at is {at!r}")
     known: WeakKeyDictionary[Run, Cuts] = WeakKeyDictionary()
 
     def compact(run: Run) -> Request:
@@ -59,6 +61,8 @@ def counted(run: Run, summary: Summary, left_out: list[Message]) -> str:
     told = summary(left_out)
     if isinstance(told, str):
         return told
+    if reply_fault(told):
+        raise SetupFault(f"a summary is words, or a model's reply, and not {brief(told)}")
     run.aside(told, "summary")
     return words(told) or gist(left_out)
 

@@ -3,6 +3,7 @@
 from harness_zero.messages import Block, Message
 
 MARK = "cache_control"  # says what to cache, and is no part of it
+LIVES = ("5m", "1h")  # how long what is marked is kept
 
 
 def unmarked(message: Message) -> Message:

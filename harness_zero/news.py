@@ -6,6 +6,8 @@ prefix could be reused. So it enters at the bottom, once per change.
 
 from collections.abc import Callable
 
+from harness_zero.brief import brief
+from harness_zero.faults import SetupFault
 from harness_zero.labels import Say
 from harness_zero.ports import Policy
 from harness_zero.run import Run
@@ -32,4 +34,6 @@ def news(source: Callable[[], str], title: str, known: str = "") -> Policy:
 
 def tagged(title: str, text: str) -> str:
     """News with its name around it, so that it is told apart from what others say with it."""
+    if not isinstance(text, str):
+        raise SetupFault(f"news are text, and those of {title!r} are {brief(text)}")
     return f"<{title}>\n{text.strip() or '(nothing)'}\n</{title}>"

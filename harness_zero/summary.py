@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from typing import Any
 
 from harness_zero.brief import excerpt
 from harness_zero.layers import layer
@@ -56,7 +57,9 @@ def line(role: str, block: Block) -> str:
     if block["type"] == "text":
         return f"{role}: {block['text']}"
     if block["type"] == "tool_use":
-        return f"call {block['name']}({json.dumps(block['input'], ensure_ascii=False)})"
+        return (
+            f"call {block['name']}({json.dumps(block['input'], ensure_ascii=False, default=str)})"
+        )
     if block["type"] == "tool_result":
         return f"{'error' if block.get('is_error') else 'result'}: {content_of(block)}"
     return f"{role}: [{block['type']}]"
@@ -67,7 +70,14 @@ def content_of(result: Block) -> str:
     content = result.get("content") or ""
     if isinstance(content, str):
         return content
-    return "\n".join(block.get("text", f"[{block['type']}]") for block in content)
+    return "\n".join(map(shown, content))
+
+
+def shown(block: Any) -> str:
+    """A block of a result as text; of what is no text only that it was there."""
+    if not isinstance(block, dict):
+        return str(block)
+    return str(block.get("text") or f"[{block.get('type')}]")
 
 
 def hidden(block: Block) -> bool:

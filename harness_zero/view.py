@@ -8,8 +8,9 @@ from collections.abc import Iterable, Sequence
 from math import inf
 from typing import Any
 
+from harness_zero.faults import SetupFault
 from harness_zero.layers import layer
-from harness_zero.marks import MARK, unmarked, without_mark
+from harness_zero.marks import LIVES, MARK, unmarked, without_mark
 from harness_zero.messages import Block, Message, blocks, text
 from harness_zero.ports import Request, View
 from harness_zero.run import Run
@@ -54,7 +55,8 @@ def last_answer(view: View, spare: int = 0) -> View:
 
 def cached(view: View, ttl: str = "5m") -> View:
     """The same view with its marks set. A run carries none, so only what is marked is touched."""
-    return layer("a cached view", lambda run: placed(view(run), ttl), view)
+    kept = known(ttl)
+    return layer("a cached view", lambda run: placed(view(run), kept), view)
 
 
 def marked(request: Request, ttl: str = "5m") -> Request:
@@ -65,7 +67,14 @@ def marked(request: Request, ttl: str = "5m") -> Request:
     and on the head (tools and system), which outlives a compaction. None is set on thinking or
     on blank text, which the API refuses to mark.
     """
-    return placed({**request, "messages": [unmarked(m) for m in request["messages"]]}, ttl)
+    return placed({**request, "messages": [unmarked(m) for m in request["messages"]]}, known(ttl))
+
+
+def known(ttl: str) -> str:
+    """How long something is to be kept, if it is one of the two that there are."""
+    if ttl not in LIVES:
+        raise SetupFault(f"what is marked is kept for {' or '.join(LIVES)}, and ttl is {ttl!r}")
+    return ttl
 
 
 def placed(request: Request, ttl: str) -> Request:
@@ -95,11 +104,19 @@ def mark_last(messages: list[Message], end: int, mark: dict[str, str]) -> None:
 
 def marked_head(request: Request, mark: dict[str, str]) -> Request:
     """The tools and the system prompt, with a mark on the last block of the two."""
-    head = {name: bare(request[name]) for name in ("system", "tools") if request.get(name)}
+    given = {name: request.get(name) for name in ("system", "tools")}
+    head = {
+        name: bare(content) for name, content in given.items() if content and is_listed(content)
+    }
     for name, content in head.items():
         if content_with_mark := with_mark(content, mark):
             return {**head, name: content_with_mark}
     return head
+
+
+def is_listed(content: Any) -> bool:
+    """Whether these are words or blocks; anything else is left for the API to refuse."""
+    return isinstance(content, str | list | tuple)
 
 
 def with_mark(content: list[Block], mark: dict[str, str]) -> list[Block]:
@@ -111,9 +128,10 @@ def with_mark(content: list[Block], mark: dict[str, str]) -> list[Block]:
 
 
 def can_be_marked(block: Block) -> bool:
-    """Whether the API takes a mark on this block."""
-    kind = block.get("type")
-    return kind not in THOUGHTS and (kind != "text" or bool(block["text"].strip()))
+    """Whether the API takes a mark on this block. What is none is left for it to refuse."""
+    if not isinstance(block, dict) or block.get("type") in THOUGHTS:
+        return False
+    return block.get("type") != "text" or bool(str(block.get("text") or "").strip())
 
 
 def bare(content: Iterable[Block] | str) -> list[Block]:

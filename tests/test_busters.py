@@ -92,6 +92,10 @@ def test_trimming_sends_less_and_costs_more():
     assert units(trimmed) > units(SOUND)
 
 
+def test_with_no_round_kept_only_the_first_message_is_left():
+    assert {len(r["messages"]) for r in busters.middle_trimmed(SOUND, keep=0)} == {1}
+
+
 def test_a_request_without_tools_has_nothing_to_reorder():
     bare = [{"messages": [user("Hello.")]}] * 3
     assert busters.tools_reordered(bare) == bare

@@ -8,6 +8,7 @@ from copy import deepcopy
 
 import pytest
 from click.testing import CliRunner
+from counting import lines_of
 
 from harness_zero.assembly import assemble, of_messages
 from harness_zero.cli import main
@@ -20,14 +21,22 @@ from harness_zero.notebook.cache_lens import cache_lens
 from harness_zero.notebook.compared import Lines, changes
 from harness_zero.notebook.export import page_of
 from harness_zero.notebook.priced import prices
-from harness_zero.notebook.sent import NothingToCompare
+from harness_zero.notebook.sent import NothingToCompare, parts
 from harness_zero.prefix import first_byte, first_difference, rendering
 from harness_zero.run import Run
 from harness_zero.simulator.cache import Cache, Counted
 from harness_zero.simulator.catalogue import MODELS
-from harness_zero.view import cached, marked, plain
+from harness_zero.view import cached, marked, placed, plain
 
 TOOL = {"name": "look", "description": "Look at a file. " * 60, "input_schema": {"type": "object"}}
+
+
+def deep(levels):
+    """A list in a list, and so on."""
+    inner = []
+    for _ in range(levels):
+        inner = [inner]
+    return inner
 
 
 def requests(rounds, size=600, mark=lambda request: request, **fields):
@@ -142,14 +151,53 @@ def test_times_decide_what_is_gone():
         ([{"messages": [1]}] * 2, "item 0 is no request: message 0 "),
         ([{"messages": [user("a")], "tools": ["look"]}] * 2, "tools are a list of dicts"),
         ([{"messages": [user(tool_use("c", "look", at=open))]}] * 2, "something in these is not"),
+        (requests(2, system=5), "a system prompt is words or a list of blocks, and not 5"),
+        (requests(2, system=[{"type": "text"}]), "its system prompt holds a text whose text is no"),
+        (requests(2, tool_choice="auto"), "tool_choice is a dict, and not 'auto'"),
+        (requests(2, output_config=[1]), r"output_config is a dict, and not \[1\]"),
+        (requests(2, model=5), "its model is no name but 5"),
+        (requests(2, cache_control="5m"), "it has the mark '5m'; a mark is "),
+        (requests(2, mark=lambda r: placed(r, "2h")), "message 0 has the mark .*'2h'}; a mark is"),
+        ([{"messages": [user(tool_use("c", "look", at=deep(3_000)))]}] * 2, "nested too deeply"),
         (None, "the lens takes a list of requests, a Run, a Recording, or a file"),
         ([*requests(1), *requests(1, model="claude-opus-5-5")], "a cache is each model's own"),
     ],
-    ids=range(11),
+    ids=range(19),
 )
 def test_what_cannot_be_compared_is_refused_in_a_sentence(given, said):
     with pytest.raises(NothingToCompare, match=said):
         cache_lens(given)
+
+
+@pytest.mark.parametrize("times", [5, "ab", [0, float("nan")], [0, 10**400], iter([0, 1])])
+def test_times_are_a_list_of_seconds(times):
+    with pytest.raises(NothingToCompare, match="times are a list of seconds, one for each"):
+        cache_lens(requests(2, mark=marked), times=times)
+
+
+@pytest.mark.parametrize("mark", [lambda request: None, lambda request: {}])
+def test_what_marks_a_request_gives_a_request_back(mark):
+    with pytest.raises(NothingToCompare, match="`mark` gives a request back, and this is none"):
+        cache_lens(requests(2), mark=mark)
+
+
+def test_a_name_that_would_move_the_cursor_is_spelled_out():
+    one, other = ({"messages": [user(tool_result(f"c\x1b[2J{n}", "x"))]} for n in range(2))
+    lens = cache_lens([one, other], model="claude\x1b[31m")
+    assert "\x1b" not in repr(lens) + lens.page()
+
+
+def test_copies_of_the_messages_are_as_good_as_the_messages():
+    run = requests(300, mark=marked)
+    copies = json.loads(json.dumps(run))
+    assert cache_lens(copies).payload == cache_lens(run).payload
+    assert lines_of(lambda: cache_lens(copies)) < 2 * lines_of(lambda: cache_lens(run))
+
+
+def test_a_run_that_is_marked_in_its_middle_alone_is_marked():
+    run = requests(3)
+    told = repr(cache_lens([run[0], marked(run[1]), run[2]]))
+    assert "No request is marked" not in told and "with marks" not in told
 
 
 def test_a_time_is_wanted_for_each_request():
@@ -196,6 +244,31 @@ def test_the_step_verb_opens_a_recording(recording, tmp_path):
     assert "hz-lens" in page.read_text("utf-8")
     steps = CliRunner().invoke(main, ["step", str(recording[0])])
     assert steps.exit_code == 0 and "6 messages, 3 rounds, 2 tool calls" in steps.output
+
+
+@pytest.mark.parametrize("options", [[], ["--cache"]])
+def test_a_page_is_never_written_over_the_recording(recording, tmp_path, options):
+    file, link = tmp_path / "run.jsonl", tmp_path / "run.html"
+    file.write_bytes(recording[0].read_bytes())
+    link.symlink_to(file)
+    for page in (file, link):
+        done = CliRunner().invoke(main, ["step", str(file), *options, "--page", str(page)])
+        assert done.exit_code == 1 and "is the recording itself" in done.output
+    assert file.read_bytes() == recording[0].read_bytes()
+
+
+@pytest.mark.parametrize("options", [[], ["--cache"]])
+def test_a_line_that_was_cut_off_is_told_of(recording, tmp_path, options):
+    file = tmp_path / "run.jsonl"
+    file.write_bytes(recording[0].read_bytes()[:-40])
+    done = CliRunner().invoke(main, ["step", str(file), *options])
+    assert done.exit_code == 0 and "its last line was cut off" in done.output
+
+
+def test_counters_that_cannot_be_are_counted_as_nothing():
+    odd = {"input_tokens": -5, "cache_creation_input_tokens": 4, "cache_read_input_tokens": "x"}
+    hour = {"cache_creation": {"ephemeral_1h_input_tokens": 9}}
+    assert parts({**odd, **hour}) == (0, 0, 4, 0)
 
 
 def test_what_is_no_recording_is_one_sentence(tmp_path):

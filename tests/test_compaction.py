@@ -29,7 +29,7 @@ from harness_zero.notebook import offline_api
 from harness_zero.policy import cost_cap, max_rounds, structural_stop
 from harness_zero.prefix import rendering
 from harness_zero.run import Run
-from harness_zero.summary import HEADING, gist, written_by
+from harness_zero.summary import HEADING, gist, transcript, written_by
 from harness_zero.view import cached, plain
 
 LONG = "x" * 250  # about a hundred tokens
@@ -289,6 +289,28 @@ def test_a_few_large_rounds_are_cut_down_to_two():
 def test_at_least_one_round_is_kept():
     with pytest.raises(SetupFault, match="keep is 0"):
         compacted(plain(), keep=0)
+
+
+@pytest.mark.parametrize("at", [0, -1, float("nan"), "100", None])
+def test_a_view_is_compacted_at_a_number_of_tokens(at):
+    with pytest.raises(SetupFault, match="at a number of tokens, and at is"):
+        compacted(plain(), at=at)
+
+
+@pytest.mark.parametrize("told", [None, 5, ["a"], {}, {"content": []}])
+def test_a_summary_is_words_or_a_reply(told):
+    view = compacted(plain(), lambda left_out: told, at=300)
+    with pytest.raises(SetupFault, match="a summary is words, or a model's reply, and not"):
+        requests(view, 20)
+
+
+def test_whatever_stands_in_a_call_or_a_result_can_be_summarised():
+    image, odd = {"type": "image", "source": {}}, {"source": 1}
+    result = {**tool_result("a", ""), "content": [{"type": "text", "text": None}, image, odd, "x"]}
+    asked = {"role": "assistant", "content": [tool_use("a", "look", at={1})]}
+    for summary in (gist, transcript):
+        assert 'look({"at": "{1}"})' in (told := summary([user("go"), asked, user(result)]))
+        assert "[image]" in told
 
 
 def test_another_refusal_is_no_full_context():

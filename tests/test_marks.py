@@ -6,6 +6,7 @@ from copy import deepcopy
 
 import pytest
 
+from harness_zero.faults import SetupFault
 from harness_zero.marks import MARK
 from harness_zero.messages import blocks, reply, said, text, tool_result, tool_use, user
 from harness_zero.prefix import rendering
@@ -17,6 +18,7 @@ ASKED = said(reply("Let me look.", tool_use("a", "look")))
 FOUND = user(tool_result("a", "nothing"))
 REQUEST = {"model": "m", "tools": TOOLS, "system": "You look.", "messages": [user("go")]}
 GREW = {**REQUEST, "messages": [user("go"), ASKED, FOUND]}
+ASK = {"messages": [user("go")]}
 THOUGHT = {"type": "thinking", "thinking": "hm", "signature": "s"}
 
 
@@ -49,6 +51,21 @@ def test_however_much_a_reply_says_the_end_of_the_request_before_is_marked():
 def test_words_after_the_last_reply_do_not_hide_where_the_request_before_ended():
     array = [user("go"), ASKED, FOUND, said(reply("done")), user("and now?"), user("news")]
     assert [at for at, _ in marks(marked({**REQUEST, "messages": array}))] == [-1, 2, 5]
+
+
+@pytest.mark.parametrize("ttl", ["2h", "5M", "", None, 300, ["5m"]])
+def test_a_life_that_there_is_not_is_refused_at_once(ttl):
+    for mark in (lambda: cached(plain(), ttl), lambda: marked(REQUEST, ttl)):
+        with pytest.raises(SetupFault, match="what is marked is kept for 5m or 1h, and ttl is"):
+            mark()
+
+
+@pytest.mark.parametrize("odd", ["words", {"type": "text"}, {"type": "text", "text": None}])
+def test_what_is_no_block_is_left_for_the_api_to_refuse(odd):
+    for request in ({"system": [odd]}, {"system": odd}, {"tools": {"look": odd}}):
+        assert [at for at, _ in marks({"messages": marked({**request, **ASK})["messages"]})] == [0]
+    broken = {"messages": [user("go"), {"role": "user", "content": [odd]}]}
+    assert [at for at, _ in marks({"messages": marked(broken)["messages"][:1]})] == [0]
 
 
 def test_a_pause_of_the_server_is_marked_on_what_it_said():

@@ -3,6 +3,7 @@
 import pytest
 
 from harness_zero.assembly import assemble, of_messages
+from harness_zero.faults import SetupFault
 from harness_zero.messages import array_fault, reply, tool_result, tool_use
 from harness_zero.models.scripted import scripted
 from harness_zero.news import news
@@ -66,6 +67,12 @@ def test_two_kinds_of_news_do_not_take_each_other_for_their_own():
     model = of_messages(scripted(*calls, reply("done")))
     run = assemble(model, {"tick": lambda: "ok"}, brakes=[*policies, max_rounds(9)])(Run("go"))
     assert len(run.spoken) == 1 and "a.py" in run.spoken[0][1] and "write" in run.spoken[0][1]
+
+
+@pytest.mark.parametrize("said", [None, 5, b"todo", ["todo"]])
+def test_news_are_text(said):
+    with pytest.raises(SetupFault, match="news are text, and those of 'todo' are"):
+        played(lambda: said, reply("done"))
 
 
 def test_nobody_asks_for_news_while_calls_wait():

@@ -5,7 +5,7 @@ API declared. Shown beside the run is the same run busted in each way that loses
 """
 
 from collections.abc import Callable, Sequence
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -38,20 +38,30 @@ def cache_lens(
     """
     from harness_zero.notebook.priced import priced  # every kernel imports this module
     from harness_zero.notebook.sent import NothingToCompare, sent
-    from harness_zero.view import marked
+    from harness_zero.view import placed
 
+    if not isinstance(model, str | None):
+        raise NothingToCompare(f"the model is a name, and not {brief(model)}")
     found = sent(requests)
-    if times is not None and not all(isinstance(at, int | float) for at in times):
-        raise NothingToCompare(f"times are seconds, one for each request, and not {brief(times)}")
+    if times is not None and not (isinstance(times, list | tuple) and all(map(is_time, times))):
+        wanted = "times are a list of seconds, one for each request"
+        raise NothingToCompare(f"{wanted}, and not {brief(times)}")
     if times is not None and len(times) != len(found.requests):
         counted = f"{plural(len(times), 'time')} for {plural(len(found.requests), 'request')}"
         raise NothingToCompare(f"{counted}: the lens takes one for each")
     named = next((str(r["model"]) for r in found.requests if r.get("model")), "")
     try:
-        return Lens(priced(found, model or named or usual(), times, mark or marked))
-    except (TypeError, ValueError) as error:
+        return Lens(
+            priced(found, model or named or usual(), times, mark or partial(placed, ttl="5m"))
+        )
+    except (TypeError, ValueError, RecursionError) as error:
         what = "a request is JSON, and something in these is not"
         raise NothingToCompare(f"{what}: {told_by(str, error)}") from error
+
+
+def is_time(given: Any) -> bool:
+    """Whether this is a number of seconds that a clock could show."""
+    return isinstance(given, int | float) and abs(given) < 1e12
 
 
 def usual() -> str:
@@ -108,7 +118,7 @@ class Lens:
         run = self.run
         counted = plural(len(run.courses[0].counted), "request")
         heading = f"{counted} to {run.model}. Bytes are exact; the costs are those of the input."
-        return [heading, *run.notes, *(saying(run, each) for each in run.bases)]
+        return [printable(heading), *run.notes, *(saying(run, each) for each in run.bases)]
 
     @property
     def rounds(self) -> list[list[str]]:
@@ -197,12 +207,12 @@ def in_columns(cells: Sequence[str]) -> str:
     if not cells[0]:
         return f"      {cells[1]}"
     told = " ".join(f"{each:>{width}}" for each, width in zip(cells, WIDTHS, strict=False))
-    return f"{told}\n       {clipped(cells[-1])}" if cells[-1] else told
+    return f"{told}\n       {clipped(printable(cells[-1]))}" if cells[-1] else told
 
 
 def way_in_columns(cells: Sequence[str]) -> str:
     """A way to have sent the run as a line."""
-    name, sent, read, cost, against, where = cells
+    name, sent, read, cost, against, where = map(printable, cells)
     return f"{name:<22}{sent:>10}{read:>10}{cost:>10}{against:>8}  {where}".rstrip()
 
 

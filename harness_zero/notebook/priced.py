@@ -4,15 +4,23 @@ The tokens are those that the API declared where a run has them all, else the es
 offline API's cache. The prices are those of the package genai-prices, as old as its version.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
 
 from harness_zero.busters import BUSTERS, at_pace
+from harness_zero.messages import Message
 from harness_zero.notebook.compared import Change, Lines, Rows, changes
-from harness_zero.notebook.sent import Sent, Usage, parts
+from harness_zero.notebook.sent import (
+    Messages,
+    NothingToCompare,
+    Sent,
+    Usage,
+    parts,
+    request_fault,
+)
 from harness_zero.ports import Request
 from harness_zero.prefix import MARK
 from harness_zero.simulator.cache import Cache, Counted
@@ -139,7 +147,7 @@ def priced(
         rows, changed = [r for r, _ in held], [c for _, c in held]
         return Course(name, does, cure, requests, then, rows, changed, counted, **more)
 
-    own = any(is_marked(request) for request in (found.requests[0], found.requests[-1]))
+    own = any(map(is_marked, found.requests)) or any(map(is_marked, distinct(found.requests)))
     sound = found.requests, when
     bases = []
     if declared := counted_by(found.usages):
@@ -151,7 +159,8 @@ def priced(
         name = "as sent, estimated" if declared else "as sent"
         bases.append(course(name, told, "", sound, marked=own))
     if not own:
-        sound = [mark(request) for request in found.requests], when
+        seen = Messages()
+        sound = [given_back(mark, request, seen) for request in found.requests], when
         bases.append(course("with marks", "The same requests, marked for caching.", "", sound))
     first = sound[0][:MOST], sound[1][:MOST]
     busted = [course(b.name, b.does, b.cure, b.bust(*first)) for b in BUSTERS]
@@ -195,11 +204,29 @@ def any_cached(counted: Sequence[Counted]) -> bool:
     return any(each.read or each.written for each in counted)
 
 
-def is_marked(request: Request) -> bool:
-    """Whether anything in a request asks to be cached."""
-    blocks = [request, *as_list(request.get("tools")), *as_list(request.get("system"))]
-    blocks += [b for message in request["messages"] for b in as_list(message.get("content"))]
-    return any(isinstance(block, dict) and block.get(MARK) for block in blocks)
+def distinct(requests: Sequence[Request]) -> Collection[Message]:
+    """The messages of a run, each once."""
+    return {
+        id(message): message for request in requests for message in request["messages"]
+    }.values()
+
+
+def is_marked(given: Any) -> bool:
+    """Whether a block, or one inside it, asks to be cached; or a request's tools, or its system."""
+    if not isinstance(given, dict):
+        return False
+    inside = (
+        inner for name in ("tools", "system", "content") for inner in as_list(given.get(name))
+    )
+    return given.get(MARK) is not None or any(map(is_marked, inside))
+
+
+def given_back(mark: Callable[[Request], Request], request: Request, seen: Messages) -> Request:
+    """A request as it is marked. NothingToCompare if what comes back is none."""
+    found = mark(request)
+    if fault := request_fault(found, seen):
+        raise NothingToCompare(f"`mark` gives a request back, and this is none: {fault}")
+    return found
 
 
 def as_list(content: Any) -> list[Any]:

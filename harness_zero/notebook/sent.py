@@ -1,20 +1,21 @@
 """What a run sent, request by request, out of whatever is at hand: requests, a run, a recording."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from harness_zero.brief import brief, plural
 from harness_zero.faults import SetupFault
-from harness_zero.messages import shape_fault
+from harness_zero.messages import block_fault, shape_fault
 from harness_zero.models.recorded import Recorded, Replay
 from harness_zero.models.tape import Call, read
 from harness_zero.notebook.account import account, an
 from harness_zero.notebook.stepping import steps
 from harness_zero.ports import Request
-from harness_zero.prefix import is_request
+from harness_zero.prefix import MARK, frozen, is_request
 from harness_zero.run import Run
+from harness_zero.simulator.rules.caching import control_fault
 from harness_zero.watch import Recording
 
 Usage = Mapping[str, Any]
@@ -36,9 +37,9 @@ class Sent:
 def sent(given: Any) -> Sent:
     """The requests in what was handed over. NothingToCompare if they cannot be compared."""
     found = collected(given)
-    sound: dict[int, Any] = {}
+    seen = Messages()
     for at, each in enumerate(found.requests):
-        if fault := request_fault(each, sound):
+        if fault := request_fault(each, seen):
             raise NothingToCompare(f"item {at} is no request: {fault}")
     if not found.requests:
         raise NothingToCompare("there is no request in this: the lens compares those of a run")
@@ -49,7 +50,29 @@ def sent(given: Any) -> Sent:
     if len(models) > 1:
         own = "and a cache is each model's own: give the lens those of one model"
         raise NothingToCompare(f"these requests go to {' and '.join(models)}, {own}")
-    return found
+    return replace(found, requests=[*map(seen.once, found.requests)])
+
+
+class Messages:
+    """The messages of a run, each looked at once, however often it was copied."""
+
+    def __init__(self) -> None:
+        self.by_id: dict[int, Any] = {}  # the first that is equal; the requests hold them all
+        self.alike: dict[bytes, Any] = {}
+
+    def fault(self, message: Any) -> str | None:
+        """What is wrong with one that is new; None if nothing is."""
+        try:
+            first = self.by_id[id(message)] = self.alike.setdefault(frozen(message), message)
+        except (RecursionError, ValueError):
+            return "holds itself, or something that is nested too deeply"
+        if first is not message:
+            return None
+        return shape_fault(as_users(message)) or mark_fault(message["content"])
+
+    def once(self, request: Request) -> Request:
+        """A request whose equal messages are the same objects as those of the others."""
+        return {**request, "messages": [self.by_id[id(m)] for m in request["messages"]]}
 
 
 def collected(given: Any) -> Sent:
@@ -75,22 +98,59 @@ def of_requests(given: Any) -> Sent:
     return Sent([*given], [None] * len(given))
 
 
-def request_fault(given: Any, sound: dict[int, Any]) -> str:
-    """Why this is no request, in words; nothing if it is one. A sound message is seen once."""
+def request_fault(given: Any, seen: Messages) -> str:
+    """Why this is no request, in words; nothing if it is one, as far as a cache looks at it."""
     if isinstance(given, Mapping) and "role" in given:
         return "it is a message; a request has a list of them under `messages`"
     if not is_request(given):
         return f"expected a dict with a list of messages, got {brief(given)}"
     for at, message in enumerate(given["messages"]):
-        if id(message) not in sound and (fault := shape_fault(as_users(message))):
+        if id(message) not in seen.by_id and (fault := seen.fault(message)):
             return f"message {at} {fault}"
-        sound[id(message)] = message
-    tools = given.get("tools")
-    if not isinstance(tools, list | tuple | None) or not all(
-        isinstance(t, dict) for t in tools or ()
-    ):
+    return field_fault(given) if given["messages"] else "its list of messages is empty"
+
+
+def field_fault(request: Request) -> str:
+    """What is wrong with the fields beside the messages that a cache looks at."""
+    tools, system = request.get("tools"), request.get("system")
+    if not is_list_of_dicts(tools):
         return f"tools are a list of dicts, and not {brief(tools)}"
-    return "" if given["messages"] else "its list of messages is empty"
+    if not isinstance(system, str) and not is_list_of_dicts(system):
+        return f"a system prompt is words or a list of blocks, and not {brief(system)}"
+    for block in system if isinstance(system, list | tuple) else ():
+        if fault := block_fault(block):
+            return f"its system prompt {fault}"
+    for name in ("tool_choice", "thinking", "output_config"):
+        if not isinstance(request.get(name), dict | None):
+            return f"{name} is a dict, and not {brief(request[name])}"
+    if not isinstance(request.get("model"), str | None):
+        return f"its model is no name but {brief(request['model'])}"
+    head = [*(tools or ()), *(system if isinstance(system, list | tuple) else ())]
+    fault = mark_fault([{MARK: request.get(MARK)}, *head])
+    return fault and f"it {fault}"
+
+
+def is_list_of_dicts(given: Any) -> bool:
+    """Whether this is nothing, or a list in which every item is a dict."""
+    return given is None or (
+        isinstance(given, list | tuple) and all(isinstance(each, dict) for each in given)
+    )
+
+
+def mark_fault(content: Any) -> str:
+    """What is wrong with a mark on some blocks, or inside them; nothing if nothing is."""
+    for block in content if isinstance(content, list) else ():
+        if not isinstance(block, dict):
+            continue
+        control = block.get(MARK)
+        if control is not None and control_fault(control):
+            return f"has the mark {brief(control)}; a mark is {A_MARK}"
+        if fault := mark_fault(block.get("content")):
+            return fault
+    return ""
+
+
+A_MARK = '{"type": "ephemeral"}, with a ttl of 5m or 1h or without one'
 
 
 def as_users(message: Any) -> Any:
@@ -158,13 +218,14 @@ def parts(usage: Usage) -> tuple[int, int, int, int]:
     read_, written = count(usage, "cache_read_input_tokens"), count(usage, WRITTEN)
     inside = usage.get("cache_creation")
     hour = count(inside, "ephemeral_1h_input_tokens") if isinstance(inside, Mapping) else 0
-    return read_, max(0, written - hour), hour, count(usage, "input_tokens")
+    hour = min(hour, written)
+    return read_, written - hour, hour, count(usage, "input_tokens")
 
 
 WRITTEN = "cache_creation_input_tokens"
 
 
 def count(usage: Usage, name: str) -> int:
-    """One counter; what is absent or no number counts as nothing."""
+    """One counter; what is absent, no number, or less than nothing counts as nothing."""
     value = usage.get(name)
-    return value if isinstance(value, int) and not isinstance(value, bool) else 0
+    return max(0, value) if isinstance(value, int) and not isinstance(value, bool) else 0

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 from harness_zero.prefix import listed, named, part_named, parts, rendered
 from harness_zero.simulator.exchange import Body
-from harness_zero.simulator.judge import bare, characters
+from harness_zero.simulator.judge import bare, characters, written
 from harness_zero.simulator.seen import Seen
-from harness_zero.simulator.signature import plain, unmarked
+from harness_zero.simulator.signature import plain
 
 RUNS = ("tool_use", "tool_result")  # a run of one of these is one position
 FRAME = len('{"content": []}')
@@ -38,7 +38,7 @@ class Part:
     """A message's role, or one of its blocks, wherever the message stands."""
 
     given: Any
-    line: bytes  # as it is rendered
+    digest: bytes  # of its line
     size: int
     kind: str | None  # of a block
 
@@ -111,7 +111,7 @@ class Chain:
         if not (made := self.made.get(frozen)):
             made = self.made[frozen] = self.make(message)
         for place, part in enumerate(made):
-            self.add(part_named(at, place, part.given), part.line, part.size, part.kind)
+            self.add(part_named(at, place, part.given), part.digest, part.size, part.kind)
             if part.pictured and self.pictured is None:
                 self.pictured = at
             if part.cited and self.cited is None:
@@ -121,19 +121,19 @@ class Chain:
         """The parts of a message: its role, and its blocks."""
         role, *content = parts(message)
         sizes = [self.weigh(block) for block in content]
-        frame = 0 if self.declared else characters(unmarked(message)) - sum(sizes)
+        frame = 0 if self.declared else written(message) - sum(sizes)
         sized = zip(content, sizes, strict=True)
         return [
-            Part(role, rendered(role), frame, None),
-            *(Part(block, rendered(block), size, kind_of(block)) for block, size in sized),
+            Part(role, of_line(role), frame, None),
+            *(Part(block, of_line(block), size, kind_of(block)) for block, size in sized),
         ]
 
     def block(self, name: str, block: Any) -> None:
         """A line that is a block, and so has a position, unless it goes on with a run."""
-        self.add(name, rendered(block), self.weigh(block), kind_of(block))
+        self.add(name, of_line(block), self.weigh(block), kind_of(block))
 
     def add(self, name: str, line: bytes, size: int, kind: str | None = None) -> None:
-        """One line more; without a kind it is a heading or a role."""
+        """One line more, by its digest; without a kind it is a heading or a role."""
         before = self.lines[-1] if self.lines else Line("", b"", 0, 0, "")
         runs = kind is None or (kind in RUNS and kind == before.kind)
         digest = sha256(before.digest + line).digest()
@@ -190,7 +190,7 @@ class Chain:
         """Whether a message that came otherwise is rendered as the one in this place."""
         digest = self.lines[self.starts[at] - 1].digest
         for part in parts(message):
-            digest = sha256(digest + rendered(part)).digest()
+            digest = sha256(digest + of_line(part)).digest()
         start, end = self.starts[at], self.until(at + 1)
         return len(parts(message)) == end - start and digest == self.lines[end - 1].digest
 
@@ -200,6 +200,11 @@ def parting(one: list[Line], other: list[Line], ends: int) -> int:
     if one[ends - 1].digest == other[ends - 1].digest:
         return ends
     return bisect_left(range(ends), True, key=lambda at: one[at].digest != other[at].digest)
+
+
+def of_line(part: Any) -> bytes:
+    """The digest of a line, which is made once for whatever stands before it."""
+    return sha256(rendered(part)).digest()
 
 
 def kind_of(block: Any) -> str:

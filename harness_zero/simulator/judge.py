@@ -12,6 +12,7 @@ from json import dumps
 from typing import Any
 
 from harness_zero.messages import Message, blocks
+from harness_zero.prefix import listed
 from harness_zero.simulator.exchange import Body
 from harness_zero.simulator.rule import (
     Asked,
@@ -54,7 +55,7 @@ class Known:
         ends = len(asked.messages) - (asked.messages[-1]["role"] == "assistant")
         for message in asked.messages[len(self.messages) : ends]:
             self.messages.append(unmarked(message))
-            self.characters += characters(self.messages[-1])
+            self.characters += written(message)
             self.ids.update(b["id"] for b in blocks(message) if b["type"] == "tool_use")
             if asked.model.binds:
                 self.chain = link(self.chain, message)
@@ -120,12 +121,17 @@ class Judge:
         known = self.known[0]
         rest = body["messages"][len(known.messages) :]
         fixed = characters([bare(body.get("system")), bare(body.get("tools"))])
-        return fixed + known.characters + sum(characters(unmarked(message)) for message in rest)
+        return fixed + known.characters + sum(map(written, rest))
+
+
+def written(message: Any) -> int:
+    """How long a message is without cache marks; bare words are as long as one block of them."""
+    return characters({**message, "content": bare(message.get("content"))})
 
 
 def bare(given: Any) -> Any:
-    """Tools or a system prompt without cache marks."""
-    return [plain(block) for block in given] if isinstance(given, list) else given
+    """Tools, a system prompt or content without cache marks: blocks, or nothing."""
+    return [plain(block) for block in listed(given)] or None
 
 
 SCOPES: tuple[Scope, ...] = ("request", "message", "block", "pair", "array")

@@ -10,7 +10,7 @@ from harness_zero.messages import Block, Message, Reply, blocks
 from harness_zero.simulator.catalogue import Facts
 from harness_zero.simulator.exchange import Body
 from harness_zero.simulator.marks import Mark, explicit_marks
-from harness_zero.simulator.signature import apart, digest, plain
+from harness_zero.simulator.signature import apart, waiting
 
 # documented: in the provider's documentation or SDK; reported: seen in public reports of real
 # answers; assumed: nobody we know of has seen it, and it would be odd otherwise.
@@ -44,7 +44,7 @@ class Served:
         content = reply["content"]
         self.kinds.update(block["type"] for block in content)
         if reply.get("stop_reason") == "pause_turn":
-            keep(self.paused, digest([*map(plain, content)]), None)
+            keep(self.paused, waiting(content), None)
         if any(block["type"] == "tool_use" for block in content):
             spoken, thought = apart(content)
             known = self.thoughts.get(spoken, [])

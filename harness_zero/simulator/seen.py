@@ -15,6 +15,7 @@ from typing import Any
 from harness_zero.prefix import MARK, frozen
 
 WORD = MARK.encode()
+FIXED = (str, int, float, bool, type(None))
 
 
 @dataclass
@@ -60,11 +61,26 @@ class Seen:
 
 
 def copied(message: Any) -> Any:
-    """A message apart from its object; None, which is like no message, if it cannot be copied."""
+    """A message apart from its object; None, which is like no message, if it cannot be copied.
+
+    What cannot change is shared, so that a text which stayed is not compared letter by letter.
+    """
     try:
-        return marshal.loads(marshal.dumps(message, 2))
-    except ValueError:
+        return apart(message)
+    except (TypeError, RecursionError):
         return None
+
+
+def apart(value: Any) -> Any:
+    """A value whose lists and dicts are its own. TypeError if it holds what is no JSON."""
+    kind = type(value)
+    if kind is dict:
+        return {name: apart(each) for name, each in value.items()}
+    if kind is list or kind is tuple:
+        return kind(map(apart, value))
+    if kind in FIXED:
+        return value
+    raise TypeError
 
 
 def bearing(messages: list[Any]) -> Iterator[int]:

@@ -9,6 +9,7 @@ from json import dumps
 from typing import Any
 
 from harness_zero.messages import Block, Message, blocks
+from harness_zero.prefix import listed
 from harness_zero.simulator.exchange import Body
 
 THOUGHTS = ("thinking", "redacted_thinking")
@@ -24,6 +25,11 @@ def apart(content: list[Block]) -> tuple[str, str]:
     """What a message says and does, and what it thinks, each as a digest."""
     spoken = [plain(block) for block in content if not is_thought(block)]
     return digest(spoken), digest([seal(block) for block in content if is_thought(block)])
+
+
+def waiting(content: list[Block]) -> str:
+    """A reply that waits to go on, as a digest; it may come back with a mark."""
+    return digest([plain(block) for block in content])
 
 
 def signed(block: Block, chain: str) -> Block:
@@ -65,9 +71,9 @@ def unmarked(message: Any) -> Any:
 
 
 def start(body: Body) -> str:
-    """The chain before the first message: what system and tools are."""
+    """The chain before the first message: what system and tools are. Words are one block."""
     parts = (body.get("system"), body.get("tools"))
-    return digest(*([plain(b) for b in p] if isinstance(p, list) else p for p in parts))
+    return digest(*([plain(block) for block in listed(part)] for part in parts))
 
 
 def link(chain: str, message: Message) -> str:

@@ -548,6 +548,19 @@ def test_what_failed_before_a_reply_began_wrote_nothing(clock, failure, written)
     assert (post(api, asked).body["usage"]["cache_read_input_tokens"] > 0) is written
 
 
+def test_words_and_one_block_of_them_count_alike_whichever_came_first():
+    words = body({"role": "user", "content": WORDS}, system=WORDS)
+    block = body(user(WORDS), system=[text(WORDS)], tools=[])
+    counting = "/v1/messages/count_tokens"
+    for shapes in ([words, block], [block, words]):
+        api, counted = new_api(), []
+        for shape in shapes:
+            counted.append(post(api, shape).body["usage"]["input_tokens"])
+            asked = {name: value for name, value in shape.items() if name != "max_tokens"}
+            counted.append(post(api, asked, path=counting).body["input_tokens"])
+        assert len({*counted}) == 1
+
+
 def test_a_request_that_only_counts_writes_nothing(clock):
     api = new_api(clock=clock)
     asked = body(user(kept(text(WORDS))))

@@ -3,9 +3,9 @@
 import pytest
 from offline import client, new_api, post
 
-from harness_zero.messages import reply, user
+from harness_zero.messages import reply, text, user
 from harness_zero.simulator.conformance import answered, disagreements
-from harness_zero.simulator.examples import ADD, GO, answers, asks, body, examples
+from harness_zero.simulator.examples import ADD, GO, answers, asks, body, examples, kept
 from harness_zero.simulator.page import PAGE, page
 from harness_zero.simulator.rules import RULES
 from harness_zero.simulator.signature import is_thought
@@ -84,10 +84,10 @@ CALL = {"type": "tool_use", "id": "toolu_1", "name": "add", "input": {}}
 DONE = answers("toolu_1")
 
 
-def thinking_api(model="claude-sonnet-5"):
+def thinking_api(model="claude-sonnet-5", **fields):
     """An API whose model thinks before it asks, and what it said."""
     api = new_api(lambda _: {"content": [THOUGHT, CALL], "stop_reason": "tool_use", "usage": {}})
-    first = body(GO, tools=[ADD], model=model, max_tokens=500)
+    first = body(GO, tools=[ADD], model=model, max_tokens=500, **fields)
     return api, first, post(api, first).body["content"]
 
 
@@ -160,6 +160,13 @@ def test_cache_marks_may_move_before_a_thought():
     assert post(api, moved).status == 200
 
 
+def test_a_system_prompt_may_become_a_block_behind_a_thought():
+    api, first, content = thinking_api("claude-sonnet-5-5", system="You add.")
+    moved = next_body(first, content)
+    assert post(api, {**moved, "system": [kept(text("You add."))]}).status == 200
+    assert post(api, {**moved, "system": [text("You sum.")]}).status == 400
+
+
 def test_a_pause_goes_back_as_it_came_and_anything_else_is_a_prefill():
     from harness_zero.simulator.on_demand import paused
 
@@ -167,6 +174,8 @@ def test_a_pause_goes_back_as_it_came_and_anything_else_is_a_prefill():
     content = post(api, body()).body["content"]
     said = {"role": "assistant", "content": content}
     assert post(api, body(GO, said)).status == 200
+    marked = {"role": "assistant", "content": [kept(content[0])]}
+    assert post(api, body(GO, marked)).status == 200, "a mark is no word"
     reworded = {"role": "assistant", "content": [{"type": "text", "text": "looking"}]}
     assert post(api, body(GO, reworded)).status == 400
 

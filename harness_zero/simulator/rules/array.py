@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from harness_zero.messages import blocks
 from harness_zero.simulator.rule import Asked, Refusal, Rule, rule
-from harness_zero.simulator.signature import digest, plain
+from harness_zero.simulator.signature import waiting
 
 REPORTS = "public issue reports"
 
@@ -51,7 +51,7 @@ def paused(asked: Asked) -> bool:
     """Whether the model was only paused, among tools that the server runs: then it may go on."""
     content = blocks(asked.messages[-1])
     served = any(block["type"] == "server_tool_use" for block in content)
-    return served or digest([*map(plain, content)]) in asked.served.paused
+    return served or waiting(content) in asked.served.paused
 
 
 @rule(
