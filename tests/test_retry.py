@@ -1,4 +1,4 @@
-"""Trying again: what is asked for once more, what never is, and that no layer multiplies another."""
+"""Trying again: what is asked once more, what never is, and that no layer multiplies another."""
 
 import pytest
 
@@ -98,7 +98,7 @@ def test_what_the_server_says_outweighs_the_status():
 
 def test_a_failure_that_does_not_tell_what_it_was_is_not_asked_again():
     model, requests = model_that(ModelFailed("something"), reply("hello"))
-    with pytest.raises(ModelFailed, match="^something$"):
+    with pytest.raises(ModelFailed, match=r"^something$"):
         patient(model)(GO)
     assert len(requests) == 1 and not may_pass(OSError("disk full"))
 
