@@ -42,6 +42,7 @@ HOW_OFTEN = (
     "How often it was asked is told for people; that the failure's words stay, a promise holds."
 )
 WHICH_KEY = "What was wrong with a key is told in words of one's own; that it was, a promise holds."
+WHY_STUCK = "Why it is stuck is told in words of one's own, and the label says that it is."
 
 EQUIVALENTS: dict[str, dict[str, str]] = {
     "report": {
