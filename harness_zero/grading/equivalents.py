@@ -359,7 +359,7 @@ EQUIVALENTS: dict[str, dict[str, str]] = {
     },
     "key": {
         'asked = json.dumps([run, call["id"], call["input"]], sort_keys=«True → "XX"»)': (
-            "Whatever is true sorts."
+            "Whatever is true makes json.dumps sort."
         ),
         'asked = json.dumps([«run, call["id"] → call["id"], run», call["input"]], '
         "sort_keys=True)": ANY_KEY,
