@@ -10,7 +10,8 @@ from harness_zero.grading import (
     lab06,
     lab07,
     lab08,
-    lab09, lab10,
+    lab09,
+    lab10,
 )
 from harness_zero.grading.exercise import Exercise, Lab
 

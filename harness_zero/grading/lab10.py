@@ -8,6 +8,7 @@ from harness_zero.desk import Broken, instead
 from harness_zero.doubt import fingerprint
 from harness_zero.grading.diagnosis import Case
 from harness_zero.grading.exercise import Exercise, Lab, Piece
+from harness_zero.grading.lab09 import numbered
 from harness_zero.loop import ModelFailed
 from harness_zero.messages import Block, Reply, reply, tool_use, user
 from harness_zero.ports import Model, Request
@@ -592,7 +593,10 @@ DOUBLED_CASE = Case(
         "e": "it was given two keys, and paid once for each",
         "b": "round 1 has three attempts, and all of them were allowed",
     },
-    unit="line",
+    noun="line",
+    first=1,
+    counted=lambda lines: lines,
+    shown=numbered,
 )
 
 
