@@ -149,6 +149,24 @@ def journal(path):
 def journaled(path, model, tool, clock, safe):
     return journaling(journal_of(entries), in_doubt)(path, model, tool, clock, safe)
 """,
+    "may_pass": """from harness_zero.grading.lab10 import may_pass as ours
+
+
+def may_pass(failure):
+    return ours(failure)
+""",
+    "retried": """from harness_zero.grading.lab10 import may_pass, retrying
+
+
+def retried(model, sleep, attempts=3):
+    return retrying(may_pass)(model, sleep, attempts)
+""",
+    "key": """from harness_zero.grading.lab10 import key as ours
+
+
+def key(run, call):
+    return ours(run, call)
+""",
     "ending": """from harness_zero.policy import ending as ours
 
 

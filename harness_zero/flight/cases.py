@@ -13,8 +13,9 @@ from typing import Any
 from harness_zero.contracts import judge, next_speaker, stop_hook
 from harness_zero.flight.family import shared
 from harness_zero.flight.fly import Flown, fly
-from harness_zero.flight.pilots import OFFERED, Pilot, clock_below, patient, pilot, with_contract
+from harness_zero.flight.pilots import OFFERED, Pilot, clock_below, pilot, with_contract
 from harness_zero.flight.resumed import resumed, second
+from harness_zero.flight.retrying import asking_again, retrying
 from harness_zero.messages import Message, Reply, reply, tool_results, tool_uses
 from harness_zero.ports import Model, Policy, Request
 from harness_zero.prefix import is_request, lines
@@ -306,7 +307,15 @@ CASES = (
         "a reply with a call in it is lost, and asked for again",
         "diligent/one-mail/lost-reply@2#0",
         "finished",
-        pilot(patient),
+        asking_again,
+        done_once,
+    ),
+    Case(
+        "G3",
+        "the connection breaks behind the effect of a tool that takes a key",
+        "diligent/keyed-mail/lost-after@2#11",
+        "finished",
+        retrying,
         done_once,
     ),
     Case(

@@ -10,6 +10,7 @@ from itertools import count
 from typing import Any
 
 from harness_zero.brief import brief
+from harness_zero.doubt import asked
 from harness_zero.faults import SetupFault, place
 from harness_zero.flight.faults import BESIDE, FAULTS, IN_MODEL, Clock, calm
 from harness_zero.flight.names import Flight
@@ -157,16 +158,16 @@ class Cockpit:
 
         @wraps(function)
         def call(**input: Any) -> Any:
-            self.acts, self.spare = self.acts + 1, self.spare - 1
+            self.acts, self.spare, given = self.acts + 1, self.spare - 1, asked(function, input)
             if self.spare < 0:
                 self.burn("calls are made for ever without asking the model")
             try:
                 with self.at_rest():
                     value = self.make(name, input)
             except Exception as error:
-                self.note(name, input, str(error))
+                self.note(name, given, str(error))
                 raise
-            self.note(name, input, str(value))
+            self.note(name, given, str(value))
             return value
 
         return call
@@ -179,7 +180,8 @@ class Cockpit:
 
     def make(self, name: str, input: dict[str, Any]) -> Any:
         """Make a call, unless a fault meets it."""
-        if fault := input_fault(self.place.tools[name], input):
+        function = self.place.tools[name]
+        if fault := input_fault(function, asked(function, input)):
             raise TypeError(fault)
         try:
             return self.in_tools(lambda: self.act(name, input), self.acts)

@@ -8,7 +8,7 @@ from typing import Any
 
 from harness_zero.flight.luck import Luck
 from harness_zero.flight.steps import cut, size
-from harness_zero.loop import ModelFailed
+from harness_zero.retry import call_failed
 
 Go = Callable[[], Any]  # makes the call
 Meet = Callable[[Go, int], Any]  # makes the n-th call, or what the fault makes of it
@@ -95,7 +95,7 @@ def overloaded(at: int, luck: Luck, clock: Clock) -> Meet:
 
     def meet(go: Go, n: int) -> Any:
         if at <= n < until:
-            raise ModelFailed("the API answered 529: overloaded")
+            raise call_failed("the API answered 529: overloaded", 529)
         return go()
 
     return meet
@@ -109,7 +109,7 @@ def limited(at: int, luck: Luck, clock: Clock) -> Meet:
         if n == at:
             opens.append(clock() + 20)
         if opens and clock() < opens[0]:
-            raise ModelFailed("the API answered 429: ask again in 20 seconds")
+            raise call_failed("the API answered 429: ask again in 20 seconds", 429, 20.0)
         return go()
 
     return meet
@@ -119,7 +119,7 @@ def limited(at: int, luck: Luck, clock: Clock) -> Meet:
 def lost_reply(go: Go, luck: Luck, clock: Clock) -> Any:
     """The connection to the model is lost while it speaks: all of its reply is lost."""
     go()
-    raise ModelFailed("connection lost")
+    raise call_failed("connection lost")
 
 
 @once

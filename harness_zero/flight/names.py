@@ -14,6 +14,7 @@ from harness_zero.flight.place import Place, World
 from harness_zero.flight.worlds.big_file import big_file
 from harness_zero.flight.worlds.build import build
 from harness_zero.flight.worlds.folder import REAL
+from harness_zero.flight.worlds.keyed_mail import keyed_mail
 from harness_zero.flight.worlds.locked import locked
 from harness_zero.flight.worlds.login_bug import login_bug
 from harness_zero.flight.worlds.lost_config import lost_config
@@ -39,7 +40,10 @@ SMALL: dict[str, World] = {  # in memory; new ones are added at the end: blocks 
         locked,
     )
 }
-BESIDE: dict[str, World] = {"moved-config": moved_config}  # in memory too, and in no block
+BESIDE: dict[str, World] = {  # in memory too, and in no block
+    "moved-config": moved_config,
+    "keyed-mail": keyed_mail,
+}
 WORLDS: dict[str, World] = {**SMALL, **BESIDE, **REAL}
 FAULTY = [name for name in FAULTS if name != "calm"]
 DEAL = 2 * len(FAULTY)

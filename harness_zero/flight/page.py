@@ -45,6 +45,7 @@ NEEDS = {
     "shelves": "results by id, in one message (01)",
     "locked": "errors as data (03) and an honest end (04): it cannot be done",
     "moved-config": "true errors (03): a guess by the name reads a stale file",
+    "keyed-mail": "a key (10) that whoever repeats a call gives once more",
     "login": "a loop (01)",
     "cart": "a loop (01) that makes all calls of a reply",
     "calm": "nothing",

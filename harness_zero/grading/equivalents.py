@@ -33,12 +33,16 @@ HOW_LONG = "How much of the output is handed on is free up to 2,000 characters."
 ONLY_READS = "One of the two only reads, and not what the other writes: either can come first."
 WHOSE = "By what name a judge stands on the bill is free, as long as it has one."
 TWO_BOUNDS = "Where both bounds are reached, either may be told."
-WHY_STUCK = "Why it is stuck is told in words of one's own, and the label says that it is."
 MARKS_APART = "Where one mark is set does not depend on the others."
 ONE_EACH = "A step has one line of each kind, so the order in which they are read is free."
 LATE_NAMES = "Functions look up their names when they are called, so either may be made first."
 WHICH_STEP = "Which step diverged is told in words of one's own; that it did, a promise holds."
 NO_SHOUT = "Capitals say the same, and so do letters around it."
+HOW_OFTEN = (
+    "How often it was asked is told for people; that the failure's words stay, a promise holds."
+)
+WHICH_KEY = "What was wrong with a key is told in words of one's own; that it was, a promise holds."
+WHY_STUCK = "Why it is stuck is told in words of one's own, and the label says that it is."
 
 EQUIVALENTS: dict[str, dict[str, str]] = {
     "report": {
@@ -335,5 +339,48 @@ EQUIVALENTS: dict[str, dict[str, str]] = {
     },
     "missing_line": {
         'return "«d → D»", 9': CAPITAL,
+    },
+    "may_pass": {
+        'status = getattr(failure, "status", «0 → 1»)': "0 and 1 are both no status of the web.",
+        "return status is None or status in («408, 409 → 409, 408», 429) or status >= 500": (
+            ANY_PLACE
+        ),
+        "return status is None or status in (408, «409, 429 → 429, 409») or status >= 500": (
+            ANY_PLACE
+        ),
+    },
+    "retried": {
+        "except «ModelFailed → BaseException» as failure:": (
+            "What is no failure of a model has no status, so may_pass has it raised again."
+        ),
+        "if not may_pass(failure): ⇄ last = failure": "What is raised needs no last failure.",
+        "last = failure ⇄ if attempt < attempts:": "A sleep does not change the failure.",
+        'raise ModelFailed(f"{last}; asked «{attempts} → » times") from last': HOW_OFTEN,
+    },
+    "key": {
+        'asked = json.dumps([run, call["id"], call["input"]], sort_keys=«True → "XX"»)': (
+            "Whatever is true makes json.dumps sort."
+        ),
+        'asked = json.dumps([«run, call["id"] → call["id"], run», call["input"]], '
+        "sort_keys=True)": ANY_KEY,
+        'asked = json.dumps([run, call["«id"], call["input → input"], call["id»"]], '
+        "sort_keys=True)": ANY_KEY,
+    },
+    "once": {
+        """raise ValueError(«f"the key {key} was given for {ledger[key]['input']} → "XX»")""": (
+            WHICH_KEY
+        ),
+        """raise ValueError(«f"the key {key} was given for {ledger[key]['input']}" → None»)""": (
+            WHICH_KEY
+        ),
+        """raise ValueError(f"the key «{key} → » was given for {ledger[key]['input']}")""": (
+            WHICH_KEY
+        ),
+        """raise ValueError(f"the key {key} was given for «{ledger[key]['input']} → »")""": (
+            WHICH_KEY
+        ),
+    },
+    "doubled": {
+        'return "«c → C»", 5': CAPITAL,
     },
 }

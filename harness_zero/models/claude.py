@@ -14,6 +14,7 @@ from harness_zero.ports import Model, Request
 
 DEFAULT_MODEL = "claude-sonnet-5"
 MAX_TOKENS = 8192  # of one reply
+RETRIES = 2  # by the SDK, inside of a call; nobody else asks again
 LONGEST = 300  # characters of what a server says
 REACH = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL")
 
@@ -79,7 +80,7 @@ def connect(offline: Any) -> Any:
     if reachable():
         # A local server wants no key, and the SDK will not speak without one.
         keyless = not (os.environ.get(REACH[0]) or os.environ.get(REACH[1]))
-        return anthropic.Anthropic(api_key="none" if keyless else None)
+        return anthropic.Anthropic(api_key="none" if keyless else None, max_retries=RETRIES)
     if offline is None:
         raise ModelFailed(f"nobody is there to answer: set {REACH[0]}, or {REACH[2]}.")
     import httpx2
@@ -87,7 +88,12 @@ def connect(offline: Any) -> Any:
     from harness_zero.simulator.transport import transport
 
     served = httpx2.Client(transport=transport(offline))
-    return anthropic.Anthropic(api_key="offline", base_url="http://offline", http_client=served)
+    return anthropic.Anthropic(
+        api_key="offline",
+        base_url="http://offline",
+        http_client=served,
+        max_retries=RETRIES,
+    )
 
 
 def as_reply(answer: dict[str, Any], model: str) -> Reply:

@@ -11,7 +11,7 @@ from harness_zero.flight.personas import PERSONAS
 
 def test_there_are_a_dozen_personas_ten_worlds_in_blocks_and_some_by_name_alone():
     assert len(PERSONAS) >= 10 and len(SMALL) >= 8
-    assert {*WORLDS} - {*SMALL} == {"moved-config", "login", "cart"}
+    assert {*WORLDS} - {*SMALL} == {"moved-config", "keyed-mail", "login", "cart"}
 
 
 @pytest.mark.parametrize("name", ["stubborn/login-bug/lost-after@3#4127", "hasty/build/calm#0"])

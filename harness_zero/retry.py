@@ -1,0 +1,207 @@
+"""Trying again: three layers that share a name, and what of them is ours.
+
+    the call    the provider did not answer: asked again inside of the step      retried(model)
+    the step    its process died, or its connection: nobody knows how it ended   the journal, and
+                                                                                 persistent(tools)
+    the task    it ended, and a check does not pass: all of it once more         until(check, ...)
+
+Each layer repeats what lies below it, so two that do the same multiply. The SDK asks again by
+itself, and says so of no failure that it hands on; `retried` repeats only a failure that tells
+what it was. So around `claude` it does nothing, and around a model without an SDK it does it all.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import wraps
+from random import random
+from time import monotonic
+from time import sleep as real_sleep
+from typing import Any
+
+from harness_zero.brief import plural
+from harness_zero.doubt import runs_again, takes
+from harness_zero.labels import Label
+from harness_zero.loop import ModelFailed
+from harness_zero.messages import Reply
+from harness_zero.ports import Model, Request
+from harness_zero.run import Clock, Run
+
+Sleep = Callable[[float], Any]
+Chance = Callable[[], float]  # from 0 to 1
+Function = Callable[..., Any]
+
+ATTEMPTS = 3
+PASSING = (408, 409, 429)  # and all from 500 on
+FIRST, LONGEST, JITTER = 0.5, 8.0, 0.25  # seconds, seconds, and a part of them
+BROKEN = (ConnectionError, TimeoutError)
+UNKNOWN = (
+    "outcome unknown: the connection broke while {name} was at work. It may have happened or not."
+    " Check first, before you do it again."
+)
+
+
+# the call
+
+
+def call_failed(
+    words: str, status: int | None = None, retry_after: float | None = None, **more: Any
+) -> ModelFailed:
+    """A failure that tells what it was. Without a status no answer came at all.
+
+    `retry_after` are seconds; `should_retry`, if the server says that, outweighs the status.
+    """
+    failure = ModelFailed(words)
+    vars(failure).update(status=status, retry_after=retry_after, **more)
+    return failure
+
+
+def may_pass(failure: Exception) -> bool:
+    """Whether the same request may be answered later. What a failure does not tell is a no."""
+    if isinstance(failure, BROKEN):
+        return True
+    if (told := getattr(failure, "should_retry", None)) is not None:
+        return bool(told)
+    status = getattr(failure, "status", 0)
+    return status is None or status in PASSING or status >= 500
+
+
+def pause(failure: Exception, attempt: int, chance: Chance = random) -> float:
+    """Seconds to wait after this attempt: what the server asks for, or twice as long each time.
+
+    Up to a quarter is taken off by chance, so that all who failed at once do not come back at once.
+    """
+    asked = getattr(failure, "retry_after", None)
+    if asked is not None:
+        return max(0.0, float(asked))
+    return min(FIRST * 2.0 ** (attempt - 1), LONGEST) * (1 - JITTER * chance())
+
+
+def retried(
+    model: Model,
+    attempts: int = ATTEMPTS,
+    within: float = 300.0,
+    sleep: Sleep = real_sleep,
+    clock: Clock = monotonic,
+    chance: Chance = random,
+    tell: Callable[[str], Any] = lambda words: None,
+) -> Model:
+    """The same model; a call whose failure may pass is made again, `attempts` times in all.
+
+    All attempts are one step, so it stands inside of a journal. A wait that would end later than
+    `within` seconds after the first attempt is not begun. The last failure is handed on as one
+    that tells nothing more: whoever stands outside does not begin anew.
+    """
+
+    def speak(request: Request) -> Reply:
+        began, attempt = clock(), 1
+        while True:
+            try:
+                return model(request)
+            except (ModelFailed, *BROKEN) as failure:
+                if not may_pass(failure):
+                    raise
+                wait = pause(failure, attempt, chance)
+                if attempt >= attempts or clock() + wait - began > within:
+                    raise given_up(failure, attempt) from failure
+                tell(f"{failure}; asked again in {wait:.1f} s")
+                sleep(wait)
+                attempt += 1
+
+    return speak
+
+
+def given_up(failure: Exception, attempts: int) -> ModelFailed:
+    """That it was asked so often, in vain."""
+    return ModelFailed(f"{failure}; asked {plural(attempts, 'time')}")
+
+
+# the step: the journal replays it after a crash; here its connection breaks, and nobody died
+
+
+def persistent(
+    functions: Mapping[str, Function],
+    attempts: int = ATTEMPTS,
+    sleep: Sleep = real_sleep,
+    chance: Chance = random,
+) -> dict[str, Function]:
+    """The same tools, for the case that a connection breaks while one is at work.
+
+    One that is declared to be safe (`@reads`, `@keyed`) is called again, with the same key. Of
+    the others nobody knows whether they happened, and that is what the model is told.
+    """
+
+    def insisting(name: str, function: Function) -> Function:
+        times = attempts if runs_again(function) else 1
+        changes = not runs_again(function) or "key" in takes(function)
+
+        @wraps(function)
+        def call(*given: Any, **named: Any) -> Any:
+            for attempt in range(1, times + 1):
+                try:
+                    return function(*given, **named)
+                except BROKEN as broke:
+                    if attempt == times:
+                        raise type(broke)(
+                            UNKNOWN.format(name=name) if changes else broke
+                        ) from broke
+                    sleep(pause(broke, attempt, chance))
+
+        return call
+
+    return {name: insisting(name, function) for name, function in functions.items()}
+
+
+# the task
+
+
+FINAL = {Label.INTERRUPTED, Label.BUSY, Label.COST_CAP, Label.MODEL_ERROR, Label.REFUSED}
+
+
+@dataclass
+class Tried:
+    """A task that was tried until a check passed, or often enough."""
+
+    runs: list[Run] = field(default_factory=list)  # one for each conversation
+    attempts: int = 0
+    fault: str | None = None  # what the check said last; nothing if it passed
+
+    @property
+    def passed(self) -> bool:
+        """Whether the check passed in the end."""
+        return self.fault is None
+
+    @property
+    def cost_usd(self) -> float:
+        """What all attempts cost together. A brake in money sees one conversation of them."""
+        return sum(run.cost_usd for run in self.runs)
+
+    @property
+    def tokens(self) -> int:
+        """The tokens of all attempts."""
+        return sum(run.tokens for run in self.runs)
+
+
+def until(
+    check: Callable[[], str | None],
+    harness: Callable[[Run], Run],
+    prompt: str,
+    attempts: int = ATTEMPTS,
+    keep: bool = False,
+    start: Callable[[str], Run] = Run,
+) -> Tried:
+    """Play the task until the check passes (it gives back nothing), `attempts` times at most.
+
+    Each attempt begins a conversation of its own, or goes on in the one that is kept, with what
+    the check said. What was done outside of the conversation stays done in both. A turn that
+    somebody or something outside has ended is not played again.
+    """
+    tried = Tried()
+    while tried.attempts < attempts:
+        if keep and tried.runs:
+            tried.runs[-1] = harness(tried.runs[-1].ask(f"You are not done: {tried.fault}"))
+        else:
+            tried.runs.append(harness(start(prompt)))
+        tried.attempts, tried.fault = tried.attempts + 1, check()
+        if tried.passed or tried.runs[-1].label in FINAL:
+            break
+    return tried
