@@ -115,6 +115,19 @@ def marked_by_hand(request):
     return found
 
 
+def marked_one_by_one(request):
+    found = bare(request)
+    said = [block for message in found["messages"] for block in message["content"]]
+    (found.get("system") or found.get("tools") or [{}])[-1].update(deepcopy(MARK))
+    for message in reversed(found["messages"]):
+        if message["role"] == "assistant":
+            before = found["messages"][found["messages"].index(message) - 1]
+            before["content"][-1].update(deepcopy(MARK))
+            break
+    [block for block in said if "thinking" not in block["type"]][-1].update(deepcopy(MARK))
+    return found
+
+
 def bare(request):
     """A copy without marks, in which everything is a list of blocks."""
     found = deepcopy(request)
@@ -270,6 +283,21 @@ def news_as_text_alone(messages, news):
     return [*messages[:-1], {**messages[-1], "content": [*others, told]}]
 
 
+def news_in_an_old_result(messages, news):
+    at = max((n for n, each in enumerate(messages) if tool_results(each)), default=None)
+    if not news or at is None:
+        return with_news(messages, news)
+    return [*with_news(messages[: at + 1], news), *messages[at + 1 :]]
+
+
+def news_letter_by_letter(messages, news):
+    found = deepcopy(messages)
+    if not news or not tool_results(found[-1]):
+        return with_news(messages, news)
+    found[-1]["content"][-1]["content"] += news
+    return found
+
+
 def news_as_a_reply(messages, news):
     if news and not tool_results(messages[-1]):
         return [*messages, {"role": "assistant", "content": [text(news)]}]
@@ -338,7 +366,7 @@ RIGHT = {
         lambda: ["C", 6],
         lambda: (" c ", TRIMMED),
     ],
-    "marked": [marked, marked_by_hand, marking(-1, -3), marked_for_an_hour],
+    "marked": [marked, marked_by_hand, marked_one_by_one, marked_for_an_hour],
     "with_news": [with_news, with_news_in_a_copy, with_news_in_the_prompt],
     "compact": [compact, compact_looking_back, cutting()],
 }
@@ -392,6 +420,7 @@ WRONG = {
         "no tools": (marking(-1, -3, heads=("system",)), "where there is no system prompt"),
         "no head": (marking(-1, -3, heads=()), "a second run to read the head"),
         "the model's words": (marking(-1, -2), "a mark at the last block of message 4"),
+        "the third from the end": (marking(-1, -3), "the model has spoken once since"),
         "true": (marking(-1, -3, mark={"cache_control": True}), "{'type': 'ephemeral'}"),
         "on thoughts": (marking(-1, -3, passes=()), "a mark on a thought"),
         "old ones": (adds_to_old_ones, "at most four marks"),
@@ -410,6 +439,8 @@ WRONG = {
         "in place": (news_in_place, "to stay as they were"),
         "text alone": (news_as_text_alone, "can only concatenate list"),
         "a reply": (news_as_a_reply, "messages that can be sent"),
+        "an old result": (news_in_an_old_result, "would cost the prefix"),
+        "letter by letter": (news_letter_by_letter, "letter by letter"),
     },
     "compact": {
         "nothing": (lambda messages, summary, keep: None, "a list of messages back"),
