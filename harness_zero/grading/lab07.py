@@ -395,10 +395,11 @@ def what_cannot_be_marked_is_passed_over(answer: Marked) -> None:
 # with_news
 
 NEWS = "The file port.toml has changed on disk."
+REFUSED = "the API answers 400 to anything else"
 
 
 def told_news(
-    answer: WithNews, messages: list[Message], news: str = NEWS, what: str = ""
+    answer: WithNews, messages: list[Message], news: str = NEWS, hint: str = ""
 ) -> list[Message]:
     """The messages that an answer makes, once they are such."""
     before = deepcopy(messages)
@@ -407,10 +408,10 @@ def told_news(
         why = "a new list comes back, with new dicts where something is new in them"
         raise Broken("the messages that it is given to stay as they were", "other ones", why)
     if fault := list_fault(found):
-        why = what or "it is what the model is sent"
+        why = hint or "it is what the model is sent"
         raise Broken("a list of messages back", fault, why)
     if fault := request_fault(found):
-        raise Broken("messages that can be sent", f"{brief(found[-1], 200)}: {fault}", "or a 400")
+        raise Broken("messages that can be sent", f"{brief(found[-1], 200)}: {fault}", REFUSED)
     return found
 
 
@@ -455,11 +456,11 @@ def behind_results_it_stands_in_the_last_one(answer: WithNews) -> None:
 
 def a_result_may_hold_blocks(answer: WithNews) -> None:
     """Or nothing at all."""
-    what = "this result holds a list of blocks; a list += a text takes it in letter by letter"
+    hint = "this result holds a list of blocks; a list += a text takes it in letter by letter"
     for content in ([text("port = 8080")], []):
         result = {**tool_result("call_1", ""), "content": content}
         messages = [user("Which port?"), ROUND[0], user(result)]
-        found = told_news(answer, messages, what=what)
+        found = told_news(answer, messages, hint=hint)
         last = merge(found)[-1]["content"][-1]
         inside = last.get("content")
         if NEWS not in str(inside) or str(content)[1:-1] not in str(inside):

@@ -10,6 +10,7 @@ from harness_zero.messages import blocks, text, tool_results, user, with_words
 from harness_zero.prefix import first_difference, lines, rendering
 
 MARK = {"cache_control": {"type": "ephemeral"}}
+BEFORE = "what the request before had"
 
 # first_change
 
@@ -145,12 +146,18 @@ def bare(request):
 def marking(*ends, mark=None, clean=bare, passes=("thinking",), heads=("system", "tools")):
     """Marks at the last blocks of these messages, counted as in a list, and at the head."""
 
+    def ending(messages, end):
+        if end != BEFORE:
+            return messages[: len(messages) + 1 + end]
+        spoken = [at for at, message in enumerate(messages) if message["role"] == "assistant"]
+        return messages[: spoken[-1]] if spoken else []
+
     def marked(request):
         found = clean(request)
         for head in [name for name in heads if found.get(name)][:1]:
             found[head][-1].update(deepcopy(MARK))
         for end in ends:
-            for message in reversed(found["messages"][: len(found["messages"]) + 1 + end]):
+            for message in reversed(ending(found["messages"], end)):
                 can = [b for b in message["content"] if b["type"] not in passes]
                 if can:
                     can[-1].update(deepcopy(mark or MARK))
@@ -180,14 +187,14 @@ def adds_to_old_ones(request):
         found["system"] = [text(found["system"])]
     for message in found["messages"]:
         message["content"] = blocks(message)
-    return marking(-1, -3, clean=lambda request: found)(found)
+    return marking(-1, BEFORE, clean=lambda request: found)(found)
 
 
 def keeps_the_top_level(request):
     found = bare(request)
     if "cache_control" in request:
         found["cache_control"] = request["cache_control"]
-    return marking(-1, -3, clean=lambda request: found)(found)
+    return marking(-1, BEFORE, clean=lambda request: found)(found)
 
 
 def drops_max_tokens(request):
@@ -413,16 +420,16 @@ WRONG = {
         "no marks": (lambda request: request, "a mark at the last block"),
         "the last alone": (marking(-1), "a mark at the last block of message 4"),
         "the first message": (
-            marking(-1, -3, clean=lambda r: {**bare(r), "messages": bare(r)["messages"][:1]}),
+            marking(-1, BEFORE, clean=lambda r: {**bare(r), "messages": bare(r)["messages"][:1]}),
             "the same request but for its marks",
         ),
-        "the tools alone": (marking(-1, -3, heads=("tools",)), "a second run to read the head"),
-        "no tools": (marking(-1, -3, heads=("system",)), "where there is no system prompt"),
-        "no head": (marking(-1, -3, heads=()), "a second run to read the head"),
+        "the tools alone": (marking(-1, BEFORE, heads=("tools",)), "a second run to read the head"),
+        "no tools": (marking(-1, BEFORE, heads=("system",)), "where there is no system prompt"),
+        "no head": (marking(-1, BEFORE, heads=()), "a second run to read the head"),
         "the model's words": (marking(-1, -2), "a mark at the last block of message 4"),
         "the third from the end": (marking(-1, -3), "the model has spoken once since"),
-        "true": (marking(-1, -3, mark={"cache_control": True}), "{'type': 'ephemeral'}"),
-        "on thoughts": (marking(-1, -3, passes=()), "a mark on a thought"),
+        "true": (marking(-1, BEFORE, mark={"cache_control": True}), "{'type': 'ephemeral'}"),
+        "on thoughts": (marking(-1, BEFORE, passes=()), "a mark on a thought"),
         "old ones": (adds_to_old_ones, "at most four marks"),
         "for the whole": (keeps_the_top_level, "and one for the whole request"),
         "without max_tokens": (drops_max_tokens, "the same request but for its marks"),
@@ -439,7 +446,7 @@ WRONG = {
         "in place": (news_in_place, "to stay as they were"),
         "text alone": (news_as_text_alone, "can only concatenate list"),
         "a reply": (news_as_a_reply, "messages that can be sent"),
-        "an old result": (news_in_an_old_result, "would cost the prefix"),
+        "an old result": (news_in_an_old_result, "the model's own message"),
         "letter by letter": (news_letter_by_letter, "letter by letter"),
     },
     "compact": {
