@@ -169,8 +169,8 @@ def the_system_prompt_stays_as_it_is(run: Sent) -> int | None:
     return first_broken(run, lambda one, other: part_changed(one, other, "system"))
 
 
-def every_message_that_was_sent_is_sent_again(run: Sent) -> int | None:
-    """As it was, and in its place."""
+def every_message_that_was_sent_is_sent_again_as_it_was(run: Sent) -> int | None:
+    """Word for word, and in its place."""
 
     def breaks(one: Request, other: Request) -> bool:
         alone, then = {"messages": one["messages"]}, {"messages": other["messages"]}
@@ -219,7 +219,7 @@ BROKEN_PREFIX_CASE = Case(
     {
         "a": the_tools_stay_as_they_are,
         "b": the_system_prompt_stays_as_it_is,
-        "c": every_message_that_was_sent_is_sent_again,
+        "c": every_message_that_was_sent_is_sent_again_as_it_was,
         "d": every_request_is_marked_at_its_last_block,
         "e": no_request_comes_more_than_five_minutes_after_the_one_before,
     },
@@ -296,15 +296,17 @@ def a_mark_looks_as_the_api_wants_it(answer: Marked) -> None:
 
 
 def where_the_request_before_ended_is_marked_too(answer: Marked) -> None:
-    """In front of the model's last message: there the request before was written."""
-    for of in (asked, many):
+    """In front of the model's last message, also where the user speaks behind the results."""
+    for of, more in ((asked, []), (many, []), (asked, [user("Only the port, please.")])):
         request = [*growing(4, of=of)][-1]
+        at = len(request["messages"]) - 3
+        request["messages"] += more
         found = sent_as(answer, request)
-        at = len(found["messages"]) - 3
         if MARK not in last_of(found["messages"][at]):
             got = f"marks at {names_of(found)}"
-            why = "the request before ended there; a mark finds what was written at its own block"
-            why += " however much has come since, and else only what is fewer than 20 back"
+            why = "the request before ended there, and the model has spoken once since; a mark"
+            why += " finds what was written at its own block however much has come since,"
+            why += " and else only what is fewer than 20 positions back"
             raise Broken(f"a mark at the last block of message {at}", got, why)
 
 
@@ -393,9 +395,12 @@ def what_cannot_be_marked_is_passed_over(answer: Marked) -> None:
 # with_news
 
 NEWS = "The file port.toml has changed on disk."
+REFUSED = "the API answers 400 to anything else"
 
 
-def told_news(answer: WithNews, messages: list[Message], news: str = NEWS) -> list[Message]:
+def told_news(
+    answer: WithNews, messages: list[Message], news: str = NEWS, hint: str = ""
+) -> list[Message]:
     """The messages that an answer makes, once they are such."""
     before = deepcopy(messages)
     found = answer(messages, news)
@@ -403,9 +408,10 @@ def told_news(answer: WithNews, messages: list[Message], news: str = NEWS) -> li
         why = "a new list comes back, with new dicts where something is new in them"
         raise Broken("the messages that it is given to stay as they were", "other ones", why)
     if fault := list_fault(found):
-        raise Broken("a list of messages back", fault, "it is what the model is sent")
+        why = hint or "it is what the model is sent"
+        raise Broken("a list of messages back", fault, why)
     if fault := request_fault(found):
-        raise Broken("messages that can be sent", f"{brief(found[-1], 200)}: {fault}", "or a 400")
+        raise Broken("messages that can be sent", f"{brief(found[-1], 200)}: {fault}", REFUSED)
     return found
 
 
@@ -450,9 +456,11 @@ def behind_results_it_stands_in_the_last_one(answer: WithNews) -> None:
 
 def a_result_may_hold_blocks(answer: WithNews) -> None:
     """Or nothing at all."""
+    hint = "this result holds a list of blocks; a list += a text takes it in letter by letter"
     for content in ([text("port = 8080")], []):
         result = {**tool_result("call_1", ""), "content": content}
-        found = told_news(answer, [user("Which port?"), ROUND[0], user(result)])
+        messages = [user("Which port?"), ROUND[0], user(result)]
+        found = told_news(answer, messages, hint=hint)
         last = merge(found)[-1]["content"][-1]
         inside = last.get("content")
         if NEWS not in str(inside) or str(content)[1:-1] not in str(inside):
@@ -461,13 +469,13 @@ def a_result_may_hold_blocks(answer: WithNews) -> None:
 
 
 def where_nothing_came_back_it_is_words_of_the_user(answer: WithNews) -> None:
-    """Behind a prompt, or behind the model's answer."""
-    said = {"role": "assistant", "content": [text("8080.")]}
-    for messages in ([user("Which port?")], [user("Which port?"), said]):
+    """Behind a prompt, or behind the model's answer, whatever came back further up."""
+    prompt, said = user("Which port?"), {"role": "assistant", "content": [text("8080.")]}
+    for messages in ([prompt], [prompt, said], [prompt, *ROUND, said]):
         found = merge(told_news(answer, messages))
         expected = merge([*messages, user(NEWS)])
         if found != expected:
-            why = "the array alternates; to the API two messages of the user are one"
+            why = "behind all that was sent it costs nothing; further up it would cost the prefix"
             raise Broken(f"{brief(expected[-1], 120)} at the end", brief(found[-1], 200), why)
 
 

@@ -10,6 +10,7 @@ from harness_zero.messages import blocks, text, tool_results, user, with_words
 from harness_zero.prefix import first_difference, lines, rendering
 
 MARK = {"cache_control": {"type": "ephemeral"}}
+BEFORE = "what the request before had"
 
 # first_change
 
@@ -115,6 +116,19 @@ def marked_by_hand(request):
     return found
 
 
+def marked_one_by_one(request):
+    found = bare(request)
+    said = [block for message in found["messages"] for block in message["content"]]
+    (found.get("system") or found.get("tools") or [{}])[-1].update(deepcopy(MARK))
+    for message in reversed(found["messages"]):
+        if message["role"] == "assistant":
+            before = found["messages"][found["messages"].index(message) - 1]
+            before["content"][-1].update(deepcopy(MARK))
+            break
+    [block for block in said if "thinking" not in block["type"]][-1].update(deepcopy(MARK))
+    return found
+
+
 def bare(request):
     """A copy without marks, in which everything is a list of blocks."""
     found = deepcopy(request)
@@ -132,12 +146,18 @@ def bare(request):
 def marking(*ends, mark=None, clean=bare, passes=("thinking",), heads=("system", "tools")):
     """Marks at the last blocks of these messages, counted as in a list, and at the head."""
 
+    def ending(messages, end):
+        if end != BEFORE:
+            return messages[: len(messages) + 1 + end]
+        spoken = [at for at, message in enumerate(messages) if message["role"] == "assistant"]
+        return messages[: spoken[-1]] if spoken else []
+
     def marked(request):
         found = clean(request)
         for head in [name for name in heads if found.get(name)][:1]:
             found[head][-1].update(deepcopy(MARK))
         for end in ends:
-            for message in reversed(found["messages"][: len(found["messages"]) + 1 + end]):
+            for message in reversed(ending(found["messages"], end)):
                 can = [b for b in message["content"] if b["type"] not in passes]
                 if can:
                     can[-1].update(deepcopy(mark or MARK))
@@ -167,14 +187,14 @@ def adds_to_old_ones(request):
         found["system"] = [text(found["system"])]
     for message in found["messages"]:
         message["content"] = blocks(message)
-    return marking(-1, -3, clean=lambda request: found)(found)
+    return marking(-1, BEFORE, clean=lambda request: found)(found)
 
 
 def keeps_the_top_level(request):
     found = bare(request)
     if "cache_control" in request:
         found["cache_control"] = request["cache_control"]
-    return marking(-1, -3, clean=lambda request: found)(found)
+    return marking(-1, BEFORE, clean=lambda request: found)(found)
 
 
 def drops_max_tokens(request):
@@ -270,6 +290,21 @@ def news_as_text_alone(messages, news):
     return [*messages[:-1], {**messages[-1], "content": [*others, told]}]
 
 
+def news_in_an_old_result(messages, news):
+    at = max((n for n, each in enumerate(messages) if tool_results(each)), default=None)
+    if not news or at is None:
+        return with_news(messages, news)
+    return [*with_news(messages[: at + 1], news), *messages[at + 1 :]]
+
+
+def news_letter_by_letter(messages, news):
+    found = deepcopy(messages)
+    if not news or not tool_results(found[-1]):
+        return with_news(messages, news)
+    found[-1]["content"][-1]["content"] += news
+    return found
+
+
 def news_as_a_reply(messages, news):
     if news and not tool_results(messages[-1]):
         return [*messages, {"role": "assistant", "content": [text(news)]}]
@@ -338,7 +373,7 @@ RIGHT = {
         lambda: ["C", 6],
         lambda: (" c ", TRIMMED),
     ],
-    "marked": [marked, marked_by_hand, marking(-1, -3), marked_for_an_hour],
+    "marked": [marked, marked_by_hand, marked_one_by_one, marked_for_an_hour],
     "with_news": [with_news, with_news_in_a_copy, with_news_in_the_prompt],
     "compact": [compact, compact_looking_back, cutting()],
 }
@@ -385,15 +420,16 @@ WRONG = {
         "no marks": (lambda request: request, "a mark at the last block"),
         "the last alone": (marking(-1), "a mark at the last block of message 4"),
         "the first message": (
-            marking(-1, -3, clean=lambda r: {**bare(r), "messages": bare(r)["messages"][:1]}),
+            marking(-1, BEFORE, clean=lambda r: {**bare(r), "messages": bare(r)["messages"][:1]}),
             "the same request but for its marks",
         ),
-        "the tools alone": (marking(-1, -3, heads=("tools",)), "a second run to read the head"),
-        "no tools": (marking(-1, -3, heads=("system",)), "where there is no system prompt"),
-        "no head": (marking(-1, -3, heads=()), "a second run to read the head"),
+        "the tools alone": (marking(-1, BEFORE, heads=("tools",)), "a second run to read the head"),
+        "no tools": (marking(-1, BEFORE, heads=("system",)), "where there is no system prompt"),
+        "no head": (marking(-1, BEFORE, heads=()), "a second run to read the head"),
         "the model's words": (marking(-1, -2), "a mark at the last block of message 4"),
-        "true": (marking(-1, -3, mark={"cache_control": True}), "{'type': 'ephemeral'}"),
-        "on thoughts": (marking(-1, -3, passes=()), "a mark on a thought"),
+        "the third from the end": (marking(-1, -3), "the model has spoken once since"),
+        "true": (marking(-1, BEFORE, mark={"cache_control": True}), "{'type': 'ephemeral'}"),
+        "on thoughts": (marking(-1, BEFORE, passes=()), "a mark on a thought"),
         "old ones": (adds_to_old_ones, "at most four marks"),
         "for the whole": (keeps_the_top_level, "and one for the whole request"),
         "without max_tokens": (drops_max_tokens, "the same request but for its marks"),
@@ -410,6 +446,8 @@ WRONG = {
         "in place": (news_in_place, "to stay as they were"),
         "text alone": (news_as_text_alone, "can only concatenate list"),
         "a reply": (news_as_a_reply, "messages that can be sent"),
+        "an old result": (news_in_an_old_result, "the model's own message"),
+        "letter by letter": (news_letter_by_letter, "letter by letter"),
     },
     "compact": {
         "nothing": (lambda messages, summary, keep: None, "a list of messages back"),
