@@ -219,24 +219,22 @@ class Journal:
         """Note that a turn begins, and let the run go by the journal's clock."""
         if run.clock is not self.scribe.clock:
             run.clock = self.clock(run.clock)
-        past, where, depth = self.scribe.past, self.scribe.where(), len(self.scribe.inside)
+        past, depth = self.scribe.past, len(self.scribe.inside)
         asks = self.scribe.without_keys({"prompt": words(run.messages[-1])})
         if entry := past.next:
             self.pass_or_diverge(entry, "prompt", asks)
         else:
             if depth in self.open_turns:
-                why = {"why": "by the user", **where}
-                self.scribe.write_place({"ended": Label.INTERRUPTED, **why})
+                self.scribe.write_place({"ended": Label.INTERRUPTED, "why": "by the user"})
             past.turns += 1
-            self.scribe.write_place({"turn": past.turns, **asks, **where})
+            self.scribe.write_place({"turn": past.turns, **asks})
         self.open_turns = {turn for turn in self.open_turns if turn < depth} | {depth}
         run.began = run.moved = run.clock()
 
     def end_turn(self, run: Run) -> Run:
         """Note how a turn ended. One that was interrupted is still open: it can be resumed."""
         entry = self.scribe.past.next
-        why = {"why": run.why, **self.scribe.where()}
-        ended = self.scribe.without_keys({"ended": str(run.label), **why})
+        ended = self.scribe.without_keys({"ended": str(run.label), "why": run.why})
         if run.label is Label.INTERRUPTED and not (entry and entry.kind == "ended"):
             return run
         if entry:

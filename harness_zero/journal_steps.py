@@ -85,7 +85,11 @@ class Scribe:
         return line
 
     def write_place(self, line: Line) -> Line:
-        """Append a line that stands for a place in the run, with the time."""
+        """Append a line that stands for a place in the run, with the step that it is made in."""
+        return self.write_timed({**line, **self.where()})
+
+    def write_timed(self, line: Line) -> Line:
+        """Append a line with the time."""
         self.in_vain = 0
         return self.write({**line, "at": self.clock.stamp()})
 
@@ -124,7 +128,7 @@ class Scribe:
         try:
             outcome = effect()
         except Exception as error:
-            self.write_place({"end": number, "failed": as_failure(error)})
+            self.write_timed({"end": number, "failed": as_failure(error)})
             raise
         finally:
             self.inside.pop()
@@ -135,7 +139,7 @@ class Scribe:
         """Write an outcome down; where a key was masked in it, that is said."""
         gave = self.without_keys(outcome)
         masked = {"masked": True} if gave != outcome else {}
-        return self.write_place({"end": number, "gave": gave, **masked, **more})
+        return self.write_timed({"end": number, "gave": gave, **masked, **more})
 
     def settle(self, entry: Entry, doubt: Settle) -> Any:
         """What is done about a step in doubt. An interrupt that ended its turn comes again."""
@@ -144,7 +148,7 @@ class Scribe:
         return doubt(entry)
 
     def where(self) -> Line:
-        """The step in which a turn is played, if it is not the user's."""
+        """The step inside of which something is done, if it is inside of one."""
         return {"in": self.inside[-1]} if self.inside else {}
 
     def again(self, entry: Entry, effect: Effect, done: str) -> Any:
@@ -157,7 +161,7 @@ class Scribe:
     def leave(self, entry: Entry, outcome: Any, done: str, **more: Any) -> Any:
         """Give a step in doubt an outcome without making it again."""
         number = self.note_doubt(entry, done)
-        self.past.cursor = len(self.past.entries)  # what was done inside of it is known to nobody
+        self.past.cursor = entry.behind  # what was done inside of it is known to nobody
         entry.outcome = self.put_down(number, outcome, **more)
         return outcome
 

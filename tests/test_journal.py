@@ -1,8 +1,10 @@
 """What was done is written down once, and running again with the journal does none of it twice."""
 
 import json
+import os
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -307,6 +309,68 @@ def test_a_file_that_is_no_journal_of_ours_is_left_as_it_is(tmp_path, content, s
     with pytest.raises(NoJournal, match=says):
         world.play()
     assert world.path.read_text("utf-8") == content
+
+
+@pytest.mark.parametrize("content", ['{"journal":"Nature","year":1869}', '{"journal":2,"run":"x"}'])
+def test_another_file_without_a_line_end_is_no_head_that_was_cut_off(tmp_path, content):
+    world = World(tmp_path)
+    world.path.write_text(content, encoding="utf-8")
+    with pytest.raises(NoJournal, match="is no journal: it begins with"):
+        world.play()
+    assert world.path.read_text("utf-8") == content
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_pipe_or_a_device_keeps_nothing_and_is_refused(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(NoJournal, match="pipe cannot be written"):
+        Journal(tmp_path / "pipe").open()  # and nobody waits until somebody reads it
+    with pytest.raises(NoJournal, match="is a pipe or a device, which keeps nothing: name a file"):
+        Journal(os.devnull).open()
+
+
+def test_line_ends_of_windows_change_nothing(tmp_path):
+    world = World(tmp_path)
+    first = world.play()
+    world.path.write_bytes(world.path.read_bytes().replace(b"\n", b"\r\n"))
+    assert world.play().messages == first.messages
+
+
+BROKEN = [b'{"begin":1,"at":0}', b'{"begin":1,"model":{},"at":0}', b'{"begin":1,"tool":"x","at":0}']
+BROKEN += [b'{"end":1,"at":0}', b'{"ended":"finished","why":"","at":"noon"}', b'{"put":null}']
+
+
+@pytest.mark.parametrize("broken", BROKEN)
+def test_a_line_that_lacks_what_its_kind_needs_is_damaged(tmp_path, broken):
+    (tmp_path / "run.jsonl").write_bytes(b'{"journal":1,"run":"x"}\n' + broken + b"\n")
+    with pytest.raises(NoJournal, match="line 2 is damaged"):
+        Journal(tmp_path / "run.jsonl").open()
+
+
+@pytest.mark.parametrize("number", range(2, 15))
+def test_a_line_that_is_taken_out_never_costs_a_second_mail(tmp_path, number):
+    world = World(tmp_path)
+    world.play()
+    lines = world.path.read_bytes().splitlines(keepends=True)
+    del lines[number]
+    world.path.write_bytes(b"".join(lines))
+    for _ in range(3):
+        with suppress(NoJournal, Diverged):
+            world.play()
+    assert world.done.count("mail") == 1 and len({*world.keys}) == 1
+
+
+@pytest.mark.parametrize("number", range(2, 14, 2))
+def test_an_outcome_before_its_intent_is_noticed(tmp_path, number):
+    world = World(tmp_path)
+    world.play()
+    lines = world.path.read_bytes().splitlines(keepends=True)
+    lines[number : number + 2] = reversed(lines[number : number + 2])
+    world.path.write_bytes(b"".join(lines))
+    done = [*world.done]
+    with pytest.raises(NoJournal, match="is not in its place"):
+        world.play()
+    assert world.done == done
 
 
 def test_a_folder_that_is_not_there_is_a_sentence(tmp_path):
