@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 from typing import IO, Any, Literal
+from weakref import WeakSet
 
 from harness_zero.faults import SetupFault
 from harness_zero.lock import Held, lock
@@ -70,6 +71,11 @@ class JournalFile:
         except BaseException:
             self.file.close()
             raise
+        HELD_HERE.add(self)
+
+    def is_at(self, file: IO[bytes]) -> bool:
+        """Whether this is open, and the same file."""
+        return not self.file.closed and os.path.sameopenfile(self.file.fileno(), file.fileno())
 
     def append(self, line: bytes) -> None:
         """Write a line behind the others. NoJournal if that fails, and after that for good."""
@@ -101,6 +107,9 @@ class JournalFile:
                 os.close(folder)
 
 
+HELD_HERE: WeakSet[JournalFile] = WeakSet()  # by this program
+
+
 def held(path: Path) -> IO[bytes]:
     """The file, opened to be written at its end, and locked. A new one is its owner's alone."""
     try:
@@ -114,8 +123,10 @@ def held(path: Path) -> IO[bytes]:
     try:
         lock(file)
     except Held:
+        mine = any(each.is_at(file) for each in HELD_HERE)
         file.close()
-        raise Busy(f"another run is at work on {path}") from None
+        here = ", or a journal was opened in this program and not closed" if mine else ""
+        raise Busy(f"another run is at work on {path}{here}") from None
     except OSError as error:
         file.close()
         cure = "put the journal on a local disk"
@@ -128,6 +139,14 @@ def encoded(line: Line) -> bytes:
     text = json.dumps(line, ensure_ascii=False, separators=(",", ":"))
     # half of a surrogate pair has no UTF-8; JSON's own way to write it is \udxxx
     return text.encode("utf-8", "backslashreplace") + b"\n"
+
+
+def as_json(value: Any) -> Any:
+    """A value as it is read back when it was written; itself if it is no JSON."""
+    try:
+        return json.loads(json.dumps(value))
+    except (TypeError, ValueError, RecursionError):
+        return value
 
 
 def read(path: Path) -> tuple[list[Line], int, int]:

@@ -80,8 +80,8 @@ class Scribe:
         try:
             self.file.append(encoded(line))
         except (TypeError, ValueError, RecursionError) as error:
-            kind = next(iter(line))
-            raise NoJournal(f"a line {kind!r} cannot be written, it is no JSON: {error}") from error
+            what = f"the outcome of step {line['end']}" if "end" in line else told(line)
+            raise NoJournal(f"{what} cannot be written, it is no JSON: {error}") from error
         return line
 
     def write_place(self, line: Line) -> Line:

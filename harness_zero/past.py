@@ -13,7 +13,7 @@ from typing import Any
 from harness_zero.journal_file import Line
 
 PLACES = ("turn", "begin", "take", "late", "ended")
-KEPT_APART = ("begin", "at", "key", "in")  # of an intent: not what was asked for
+KEPT_APART = ("begin", "at", "key", "head", "in")  # of an intent: not what was asked for
 
 
 @dataclass
