@@ -74,15 +74,21 @@ class Journal:
 
     `run` names a new journal's run, for the keys of its calls; unless given it is drawn. `tell`
     hears in a sentence what was left out of the file, and what is done about a step in doubt.
+    `place` is noted in a new journal: where its effects happen.
     """
 
     def __init__(
-        self, path: str | Path, sync: Sync = "flush", run: str = "", tell: Tell = nobody
+        self,
+        path: str | Path,
+        sync: Sync = "flush",
+        run: str = "",
+        tell: Tell = nobody,
+        place: str | Path = "",
     ) -> None:
         if not isinstance(run, str):
             raise SetupFault(f"a journal's run is named by a word, not {run!r:.80}")
         self.path = Path(path)
-        self.scribe = Scribe(self.path, sync, run, tell)
+        self.scribe = Scribe(self.path, sync, run, tell, str(place))
         self.taken = 0  # prompts of the queue
         self.unseen: dict[int, Block] = {}  # calls told as unknown, whose receipt may still come
         self.keyless: set[str] = set()  # calls whose input lost a key on the way into the file
@@ -114,6 +120,11 @@ class Journal:
     def steps(self) -> int:
         """How many steps were begun."""
         return self.scribe.past.steps
+
+    @property
+    def place(self) -> str:
+        """Where its effects happened, if that was noted."""
+        return self.scribe.place
 
     @property
     def label(self) -> str | None:

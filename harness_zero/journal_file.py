@@ -186,7 +186,9 @@ def head_fault(head: Any) -> str | None:
         return "is no journal: its first line is no head"
     if head["journal"] != VERSION:
         return f"is a journal of version {head['journal']}, and this course reads {VERSION}"
-    return None if isinstance(head.get("run"), str) else "has a head that names no run"
+    if not isinstance(head.get("run"), str):
+        return "has a head that names no run"
+    return None if isinstance(head.get("place", ""), str) else "has a head that names no place"
 
 
 def line_fault(line: Any, begun: dict[int, bool]) -> str | None:

@@ -26,8 +26,8 @@ Tell = Callable[[str], None]
 class Scribe:
     """The file, how far a replay has come in it, and the time of the run."""
 
-    def __init__(self, path: Path, sync: Sync, run: str, tell: Tell) -> None:
-        self.path, self.sync, self.run, self.tell = path, sync, run, tell
+    def __init__(self, path: Path, sync: Sync, run: str, tell: Tell, place: str = "") -> None:
+        self.path, self.sync, self.run, self.tell, self.place = path, sync, run, tell, place
         self.file: JournalFile | None = None
         self.past = Past()
         self.clock = Ticking()
@@ -48,11 +48,12 @@ class Scribe:
             self.tell(self.note)
         head, *lines = self.file.lines or [self.begin()]
         self.file.lines = []
-        self.run, self.past = head["run"], Past.of(lines)
+        self.run, self.place, self.past = head["run"], head.get("place", ""), Past.of(lines)
 
     def begin(self) -> Line:
         """Write the head of a new journal."""
-        head = self.write({"journal": VERSION, "run": self.run or urandom(8).hex()})
+        place = {"place": self.place} if self.place else {}
+        head = self.write({"journal": VERSION, "run": self.run or urandom(8).hex(), **place})
         if self.file:
             self.file.settle_name()
         return head

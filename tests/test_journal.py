@@ -248,6 +248,21 @@ def test_a_declaration_without_the_parameter_is_refused_in_a_sentence():
         keyed(lambda usd: usd)
 
 
+def test_a_method_and_a_builtin_can_be_declared_as_well():
+    class Desk:
+        def look(self, path: str) -> str:
+            """Look."""
+            return path
+
+        def pay(self, usd: int, key: str) -> str:
+            return f"{usd} {key}"
+
+    look, pay = reads(Desk().look), keyed(Desk().pay)
+    assert look("x") == "x" and look.again and schema(look)["description"] == "Look."
+    assert [*schema(pay)["input_schema"]["properties"]] == ["usd"] and pay(1, key="k") == "1 k"
+    assert reads(len)([1]) == 1 and reads(len).again
+
+
 def scripted_by_request(lines):
     model = scripted(*lines)
     return lambda request: model(request["messages"])
