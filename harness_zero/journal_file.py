@@ -81,7 +81,8 @@ class JournalFile:
         """Write a line behind the others. NoJournal if that fails, and after that for good."""
         with self.writing:
             if self.file.closed:
-                raise NoJournal(f"{self.path} is closed: no more can be written into it.")
+                why = "is closed: no more can be written into it; Journal(...) opens it again"
+                raise NoJournal(f"{self.path} {why}.")
             try:
                 self.file.write(line)
                 if self.sync != "none":

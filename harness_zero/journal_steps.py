@@ -7,6 +7,7 @@ recorded, a step has to be the recorded one, and its outcome stands in place of 
 from collections.abc import Callable
 from os import urandom
 from pathlib import Path
+from threading import Lock, get_ident
 from typing import Any
 
 from harness_zero.faults import SetupFault
@@ -35,6 +36,7 @@ class Scribe:
         self.note = ""  # what of the file was left out
         self.in_vain = 0  # how often since the last line somebody looked and nothing had arrived
         self.inside: list[int] = []  # the steps under way, the innermost last
+        self.thread, self.beginning = 0, Lock()  # in which they are
         self.kept, self.secrets = Kept(), list[str]()
 
     def open(self) -> None:
@@ -106,15 +108,25 @@ class Scribe:
         """One step: its recorded outcome, or the effect between its intent and its outcome."""
         entry, asks = self.past.next, self.without_keys(asks)
         if entry is None:
-            number = self.past.steps = self.past.steps + 1
-            self.write_place({"begin": number, **asks, **more})
-            return self.carry_out(number, effect)
+            return self.carry_out(self.begin_step({**asks, **more}), effect)
         self.hold(entry, asks)
         self.passed(entry)
         if entry.outcome is None:
             return self.settle(entry, doubt)
         self.past.cursor, self.clock.at = entry.behind, entry.outcome["at"]
         return recalled(entry.outcome)
+
+    def begin_step(self, asks: Line) -> int:
+        """Write an intent, and note that the step is under way; gives back its number."""
+        with self.beginning:
+            if self.inside and self.thread != get_ident():
+                now = f"step {self.inside[-1]} is under way in another thread"
+                raise SetupFault(f"{self.path} takes one step after the other, and {now}")
+            number = self.past.steps = self.past.steps + 1
+            self.write_place({"begin": number, **asks})
+            self.inside.append(number)
+            self.thread = get_ident()
+        return number
 
     def hold(self, entry: Entry, asks: Line) -> None:
         """Diverged unless this is the recorded step. A recorded interrupt comes again."""
@@ -124,8 +136,7 @@ class Scribe:
             raise Diverged(diverged(self.path, entry.line, asks))
 
     def carry_out(self, number: int, effect: Effect) -> Any:
-        """Let an effect happen, and write down what came of it."""
-        self.inside.append(number)
+        """Let the effect of the step that is under way happen, and write down what came of it."""
         try:
             outcome = effect()
         except Exception as error:
@@ -157,6 +168,8 @@ class Scribe:
         number = self.note_doubt(entry, done)
         self.clock.start()
         self.write({"again": number})
+        self.inside.append(number)
+        self.thread = get_ident()
         return self.carry_out(number, effect)
 
     def leave(self, entry: Entry, outcome: Any, done: str, **more: Any) -> Any:

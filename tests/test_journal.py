@@ -4,8 +4,10 @@ import json
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
+from threading import Event
 
 import pytest
 
@@ -941,6 +943,26 @@ def test_an_interrupt_in_a_child_that_was_followed_by_another_turn_comes_again(t
     assert first[1] == ["interrupted", "finished"]
     assert talk(presses=False) == first == talk(presses=False)
     assert world.done.count("mail") == 1
+
+
+def test_steps_of_several_threads_at_once_are_refused_since_no_replay_knows_their_order(tmp_path):
+    begun, may_end, faults = Event(), Event(), []
+
+    def slow():
+        begun.set()
+        may_end.wait(10)
+        return "done"
+
+    with Journal(tmp_path / "run.jsonl") as journal, ThreadPoolExecutor(1) as other:
+        first = other.submit(journal.step("slow", slow))
+        begun.wait(10)
+        with pytest.raises(SetupFault, match="one step after the other, and step 1 is under way"):
+            journal.step("quick", faults.append)(1)
+        may_end.set()
+        assert first.result() == "done" and faults == []
+        assert journal.step("quick", lambda: 2)() == 2
+    with Journal(tmp_path / "run.jsonl") as journal:
+        assert journal.steps == 2
 
 
 def test_what_is_no_json_is_a_fault_and_no_outcome(tmp_path):
