@@ -205,9 +205,9 @@ class Kept:
         step = self.journal.step("kept files", reads(self.now)) if self.journal else self.now
         self.files = dict(step(*self.patterns))
 
-    def now(self, *patterns: str) -> list[tuple[str, str | None]]:
+    def now(self, *patterns: str) -> list[Any]:
         """Their paths, and what stands in each."""
-        return [*fingerprints(self.folder, [*patterns]).items()]
+        return [[path, what] for path, what in fingerprints(self.folder, [*patterns]).items()]
 
 
 def nothing() -> None:

@@ -1,5 +1,7 @@
 """`harness-zero run --journal FILE`, and again with the same file: a sentence in every case."""
 
+from shutil import rmtree
+
 import pytest
 from click.testing import CliRunner
 
@@ -41,6 +43,32 @@ def test_what_is_in_doubt_is_said_as_the_model_is_told(run, tmp_path):
     _, said = run()
     assert "step 2, the tool run_command({'command': 'python -m pytest'})" in said
     assert "was in doubt: told to the model as unknown, and not made again" in said
+
+
+@pytest.mark.parametrize(
+    ("tool", "which", "done"),
+    [
+        ("run_command", 0, False),
+        ("write_file", 0, False),
+        ("write_file", 0, True),
+        ("run_command", 1, True),
+    ],
+)
+def test_whatever_is_in_doubt_the_rehearsed_model_repairs_the_project(
+    run, tmp_path, tool, which, done
+):
+    """Nobody knows whether the call was made: here it was, or it was not."""
+    run()
+    path = tmp_path / "run.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
+    intents = [n for n, line in enumerate(lines) if f'"tool":"{tool}"'.encode() in line]
+    path.write_bytes(b"".join(lines[: intents[which] + 1]))
+    if not done:
+        rmtree(tmp_path / "login")  # it is laid anew
+    code, said = run()
+    assert code == 0 and f"the tool {tool}" in said and "was in doubt" in said
+    assert "The tests pass" in said
+    assert "+ HOUR" in (tmp_path / "login" / "auth.py").read_text("utf-8")
 
 
 def test_a_run_that_has_ended_has_nothing_to_resume_and_takes_another_prompt(run):
