@@ -23,6 +23,7 @@ from harness_zero.flight.personas import fixer
 from harness_zero.flight.worlds import WORLDS, world, world_in
 from harness_zero.full import when_full
 from harness_zero.journal import Busy, Diverged, Journal
+from harness_zero.keys import masked
 from harness_zero.labels import End, Label, Say
 from harness_zero.loop import ModelFailed
 from harness_zero.messages import Block, Message, Reply
@@ -362,7 +363,7 @@ def keep(watch: Watch, folder: Path) -> str:
 
 
 def kept(array: list[Message], folder: Path) -> Path:
-    """Where the array now is; earlier ones stay. A link could lead out of the workspace."""
+    """Where the array now is, without keys; earlier ones stay. A link could lead out of here."""
     home = folder / KEPT
     if home.is_symlink():
         raise OSError(f"{home} is a link")
@@ -371,7 +372,7 @@ def kept(array: list[Message], folder: Path) -> Path:
         path = home / f"messages-{number}.json"
         try:
             with open(path, "x", encoding="utf-8") as file:
-                json.dump(array, file, indent=1)
+                json.dump(masked(array), file, indent=1)
         except FileExistsError:
             continue
         return path

@@ -920,6 +920,23 @@ def test_a_childs_turn_says_in_which_step_it_was_played(tmp_path):
     assert [line.get("in") for line in turns] == [None, 2, 2, None]
 
 
+def test_a_child_goes_by_the_clock_of_its_parent(tmp_path):
+    world = Family(tmp_path)
+    with Journal(world.path) as journal:
+        child = assemble(world.child, world.tools(), brakes=(deadline(60),), journal=journal)
+        labels = []
+
+        @reads
+        def ask_child(about: str):
+            run = child(Run(about))  # whose own clock is that of the machine
+            labels.append((run.label, run.elapsed))
+            return run.text
+
+        harness = assemble(world.parent, {"ask_child": ask_child}, journal=journal)
+        run = harness(Run("go", world.clock))
+    assert labels == [("finished", 10)] and run.label == "finished" and run.elapsed == 10
+
+
 def test_an_interrupt_in_a_child_that_was_followed_by_another_turn_comes_again(tmp_path):
     world = Family(tmp_path)
 

@@ -131,6 +131,14 @@ def test_a_journal_of_what_was_done_in_another_folder_is_not_gone_on_with(run, t
     assert code == 0 and "finished: " in said
 
 
+def test_a_key_in_the_prompt_stands_in_no_file_and_the_prompt_is_known_again(run, tmp_path):
+    key = "sk-ant-0123456789abcdef"
+    run(f"repair it with {key}")
+    files = [tmp_path / "run.jsonl", *(tmp_path / "login" / ".harness_zero").iterdir()]
+    assert len(files) == 2 and all(key not in file.read_text("utf-8") for file in files)
+    assert "nothing to resume" in run(f"repair it with {key}")[1]
+
+
 def test_a_journal_that_another_run_holds_is_busy(run, tmp_path):
     with Journal(tmp_path / "run.jsonl"):
         before = (tmp_path / "run.jsonl").read_bytes()
