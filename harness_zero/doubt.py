@@ -13,8 +13,10 @@ a receipt are given by the harness, so the model does not see them in the schema
 
 import json
 from collections.abc import Callable
+from functools import wraps
 from hashlib import sha256
 from inspect import signature
+from types import FunctionType
 from typing import Any, TypeVar
 
 from harness_zero.faults import SetupFault
@@ -27,12 +29,14 @@ GIVEN = ("key", "receipt")  # what the harness gives, and no model
 
 def reads(function: Function) -> Function:
     """Declare that running it again changes nothing."""
+    function = markable(function)
     function.again = True  # type: ignore[attr-defined]
     return function
 
 
 def keyed(function: Function) -> Function:
     """Declare that it takes `key`: a call that is made twice has the same one both times."""
+    function = markable(function)
     function.again = True  # type: ignore[attr-defined]
     return given(function, "key")
 
@@ -42,9 +46,21 @@ def receipted(function: Function) -> Function:
     return given(function, "receipt")
 
 
+def markable(function: Function) -> Function:
+    """The same function, able to carry a declaration: a method and a builtin are not."""
+    if isinstance(function, FunctionType):
+        return function
+
+    @wraps(function)
+    def plain(*values: Any, **named: Any) -> Any:
+        return function(*values, **named)
+
+    return plain  # type: ignore[return-value]
+
+
 def given(function: Function, name: str) -> Function:
     """Hide a parameter that the harness gives from whoever reads the signature."""
-    known = signature(function)
+    known, function = signature(function), markable(function)
     if name not in known.parameters:
         raise SetupFault(
             f"{function.__name__} is declared to take its {name}: give it a parameter `{name}: str`"

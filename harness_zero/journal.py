@@ -8,6 +8,10 @@ stand in place of the effects, and what comes after that is done and written dow
 An intent without an outcome is **in doubt**: the process died in between, and nobody knows
 whether the effect happened. What is done then is told by `Journal.doubts`.
 
+A replay is held to what was asked: a model call by the number of its messages and the last one, a
+tool's call by its name, id and input, a turn by its prompt. Another system prompt and other tools
+are no divergence, since what was done stands: that they have changed is told in a sentence.
+
 The file holds prompts, replies, the tools' inputs and their results, in clear. Keys are masked
 as in a recording, so a resumed run has a mask where the first one had a key.
 """
@@ -19,15 +23,17 @@ from threading import Lock
 from time import monotonic
 from typing import Any
 
+from harness_zero.brief import brief
 from harness_zero.doubt import fingerprint, key_of, runs_again, takes
 from harness_zero.faults import SetupFault
-from harness_zero.journal_file import Busy, Line, NoJournal, Sync
+from harness_zero.journal_file import Busy, Line, NoJournal, Sync, as_json
 from harness_zero.journal_steps import Effect, Scribe, Tell
 from harness_zero.journal_words import (
     AGAIN,
     LATE,
     LEFT,
     LOST_KEY,
+    OTHER_HEAD,
     PAID,
     STANDS_IN,
     UNKNOWN,
@@ -36,21 +42,23 @@ from harness_zero.journal_words import (
     gist,
     in_doubt,
     unmarked,
+    unmarked_head,
 )
 from harness_zero.keys import MASK
 from harness_zero.labels import End, Label, Say
 from harness_zero.late import found, news
 from harness_zero.layers import layer
-from harness_zero.messages import Block, Reply, tool_result, tool_uses, words
+from harness_zero.messages import Block, Reply, reply_fault, tool_result, tool_uses, words
 from harness_zero.models.recorded import Diverged
 from harness_zero.past import Entry
 from harness_zero.ports import Model, Policy, Request, Tool
-from harness_zero.run import Clock, Run
+from harness_zero.run import Clock, Run, refuse_unless_words
 
 Harness = Callable[[Run], Run]
 Function = Callable[..., Any]
 
 JOURNALED = "the journal of the model"  # the layer
+HEAD = ("system", "tools")  # of a request
 
 
 class InDoubt(SetupFault):
@@ -66,17 +74,26 @@ class Journal:
 
     `run` names a new journal's run, for the keys of its calls; unless given it is drawn. `tell`
     hears in a sentence what was left out of the file, and what is done about a step in doubt.
+    `place` is noted in a new journal: where its effects happen.
     """
 
     def __init__(
-        self, path: str | Path, sync: Sync = "flush", run: str = "", tell: Tell = nobody
+        self,
+        path: str | Path,
+        sync: Sync = "flush",
+        run: str = "",
+        tell: Tell = nobody,
+        place: str | Path = "",
     ) -> None:
+        if not isinstance(run, str):
+            raise SetupFault(f"a journal's run is named by a word, not {run!r:.80}")
         self.path = Path(path)
-        self.scribe = Scribe(self.path, sync, run, tell)
+        self.scribe = Scribe(self.path, sync, run, tell, str(place))
         self.taken = 0  # prompts of the queue
         self.unseen: dict[int, Block] = {}  # calls told as unknown, whose receipt may still come
         self.keyless: set[str] = set()  # calls whose input lost a key on the way into the file
         self.open_turns: set[int] = set()  # by how many steps they are played in
+        self.other_head = False  # whether it was said that system prompt or tools have changed
         self.arriving = Lock()
 
     def open(self) -> "Journal":
@@ -103,6 +120,11 @@ class Journal:
     def steps(self) -> int:
         """How many steps were begun."""
         return self.scribe.past.steps
+
+    @property
+    def place(self) -> str:
+        """Where its effects happened, if that was noted."""
+        return self.scribe.place
 
     @property
     def label(self) -> str | None:
@@ -132,9 +154,13 @@ class Journal:
         def speak(request: Request) -> Reply:
             self.scribe.look_up_keys()
             ask, recorded = partial(model, request), self.scribe.past.next
-            asks = {"model": self.sent(request)}
-            reply = self.scribe.perform(asks, ask, lambda e: self.scribe.again(e, ask, PAID))
-            if recorded and (recorded.outcome or {}).get("masked"):
+            asks, head = {"model": self.sent(request)}, self.head(request)
+            reply = self.scribe.perform(
+                asks, ask, lambda entry: self.scribe.again(entry, ask, PAID), **head
+            )
+            if recorded and recorded.line.get("head") != head.get("head"):
+                self.note_other_head(recorded)
+            if recorded and (recorded.outcome or {}).get("masked") and not reply_fault(reply):
                 self.keyless |= {call["id"] for call in tool_uses(reply) if MASK in str(call)}
             return reply
 
@@ -142,9 +168,23 @@ class Journal:
 
     def sent(self, request: Request) -> Line:
         """A request as it is known again: how many messages, and the last one of them."""
+        if not isinstance(request, dict) or not request.get("messages"):
+            what = f"a model is sent a request with messages, not {brief(request)}"
+            raise SetupFault(f"{what}; for one that takes the messages alone: of_messages(model)")
         messages = request["messages"]
         last = self.scribe.without_keys(unmarked(messages[-1]))
         return {"messages": len(messages), "last": fingerprint(last)[:16], "says": gist(last)}
+
+    def head(self, request: Request) -> Line:
+        """The system prompt and the tools of a request, in short; nothing if it has none."""
+        head = {name: unmarked_head(request[name]) for name in HEAD if request.get(name)}
+        return {"head": fingerprint(self.scribe.without_keys(head))[:16]} if head else {}
+
+    def note_other_head(self, recorded: Entry) -> None:
+        """Say once that the model is told something else than it was, or has other tools."""
+        if not self.other_head:
+            self.other_head = True
+            self.scribe.tell(OTHER_HEAD.format(path=self.path, number=recorded.line["begin"]))
 
     def tool(self, tool: Tool, functions: Mapping[str, Function] | None = None) -> Tool:
         """The same tool; each call is a step. What the functions declare decides in doubt."""
@@ -178,8 +218,11 @@ class Journal:
     def step(self, name: str, effect: Function, unknown: Function | None = None) -> Function:
         """Any function of JSON as a step. In doubt it is made again if it declares that it may be.
 
-        Else `unknown` gives an outcome in its place; without it, InDoubt is raised.
+        Else `unknown` gives an outcome in its place; without it, InDoubt is raised. What it gives
+        back is what a replay reads from the file: a tuple is a list, and names are words.
         """
+        if not isinstance(name, str) or not callable(effect):
+            raise SetupFault(f"a step is a name and a function, not {name!r:.80}, {effect!r:.80}")
 
         def made(*given: Any) -> Any:
             make = partial(effect, *given)
@@ -191,13 +234,14 @@ class Journal:
                     raise InDoubt(in_doubt(entry.line))
                 return self.scribe.leave(entry, unknown(*given), STANDS_IN)
 
-            return self.scribe.perform({"step": name, "given": [*given]}, make, unsure)
+            asks = {"step": name, "given": as_json([*given])}
+            return as_json(self.scribe.perform(asks, make, unsure))
 
         return made
 
     def clock(self, clock: Clock = monotonic) -> Clock:
         """A clock that reads the same in a replay. It stands still between steps."""
-        self.scribe.clock.source = clock
+        self.scribe.clock.follow(clock)
         return self.scribe.clock
 
     # turns
@@ -217,26 +261,24 @@ class Journal:
 
     def begin_turn(self, run: Run) -> None:
         """Note that a turn begins, and let the run go by the journal's clock."""
-        if run.clock is not self.scribe.clock:
-            run.clock = self.clock(run.clock)
-        past, where, depth = self.scribe.past, self.scribe.where(), len(self.scribe.inside)
+        past, depth = self.scribe.past, len(self.scribe.inside)
+        if run.clock is not self.scribe.clock:  # a child goes by the clock of its parent
+            run.clock = self.scribe.clock if depth else self.clock(run.clock)
         asks = self.scribe.without_keys({"prompt": words(run.messages[-1])})
         if entry := past.next:
             self.pass_or_diverge(entry, "prompt", asks)
         else:
             if depth in self.open_turns:
-                why = {"why": "by the user", **where}
-                self.scribe.write_place({"ended": Label.INTERRUPTED, **why})
+                self.scribe.write_place({"ended": Label.INTERRUPTED, "why": "by the user"})
             past.turns += 1
-            self.scribe.write_place({"turn": past.turns, **asks, **where})
+            self.scribe.write_place({"turn": past.turns, **asks})
         self.open_turns = {turn for turn in self.open_turns if turn < depth} | {depth}
         run.began = run.moved = run.clock()
 
     def end_turn(self, run: Run) -> Run:
         """Note how a turn ended. One that was interrupted is still open: it can be resumed."""
         entry = self.scribe.past.next
-        why = {"why": run.why, **self.scribe.where()}
-        ended = self.scribe.without_keys({"ended": str(run.label), **why})
+        ended = self.scribe.without_keys({"ended": str(run.label), "why": str(run.why)})
         if run.label is Label.INTERRUPTED and not (entry and entry.kind == "ended"):
             return run
         if entry:
@@ -256,6 +298,7 @@ class Journal:
 
     def put(self, prompt: str) -> None:
         """Put a prompt that arrives during the run into the queue; from any thread."""
+        refuse_unless_words(prompt)
         with self.arriving:
             line = self.scribe.write(self.scribe.without_keys({"put": prompt}))
             self.scribe.past.prompts.append(line["put"])

@@ -20,6 +20,12 @@ class Ticking:
     def __call__(self) -> float:
         return self.at
 
+    def follow(self, source: Clock) -> None:
+        """Go by another clock from now on; what it shows by now does not count."""
+        if self.behind is not None and source is not self.source:
+            self.behind = source() - self.passing()
+        self.source = source
+
     def start(self) -> None:
         """From here on time passes: what comes now is no replay."""
         if self.behind is None:

@@ -6,29 +6,36 @@ nobody has acted on it. A broken line between sound ones is a fault that says wh
 
 import json
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 from typing import IO, Any, Literal
+from weakref import WeakSet
 
 from harness_zero.faults import SetupFault
 from harness_zero.lock import Held, lock
 
 VERSION = 1
 START = b'{"journal":'  # the head begins with it
+OURS = START + f'{VERSION},"run":"'.encode()  # and one of ours, as far as it was written, with this
 BINARY = getattr(os, "O_BINARY", 0)  # of Windows
-KINDS: dict[
-    str, tuple[Any, ...]
-] = {  # what a line is, by its first name, and what else it has to hold
-    "turn": (int, "prompt", "at"),
-    "begin": (int, "at"),
-    "end": (int, "at"),
-    "again": (int,),
-    "ended": (str, "why", "at"),
-    "put": (str,),
-    "take": (int, "after", "at"),
-    "late": (int, "gave", "after", "at"),
+WARY = getattr(os, "O_NONBLOCK", 0)  # a pipe that nobody reads is not waited for
+TIME = {"at": (int, float)}
+KINDS: dict[str, tuple[type, dict[str, Any]]] = {  # what a line is, by its first name, and holds
+    "turn": (int, {"prompt": str, **TIME}),
+    "begin": (int, TIME),
+    "end": (int, TIME),
+    "again": (int, {}),
+    "ended": (str, {"why": str, **TIME}),
+    "put": (str, {}),
+    "take": (int, {"after": int, **TIME}),
+    "late": (int, {"gave": str, "after": int, **TIME}),
+}
+STEPS: dict[str, tuple[type, dict[str, Any]]] = {  # what is begun beside a model call, as well
+    "tool": (str, {"id": str, "input": object, "key": str}),
+    "step": (str, {"given": list}),
 }
 
 Line = dict[str, Any]
@@ -64,12 +71,18 @@ class JournalFile:
         except BaseException:
             self.file.close()
             raise
+        HELD_HERE.add(self)
+
+    def is_at(self, file: IO[bytes]) -> bool:
+        """Whether this is open, and the same file."""
+        return not self.file.closed and os.path.sameopenfile(self.file.fileno(), file.fileno())
 
     def append(self, line: bytes) -> None:
         """Write a line behind the others. NoJournal if that fails, and after that for good."""
         with self.writing:
             if self.file.closed:
-                raise NoJournal(f"{self.path} is closed: no more can be written into it.")
+                why = "is closed: no more can be written into it; Journal(...) opens it again"
+                raise NoJournal(f"{self.path} {why}.")
             try:
                 self.file.write(line)
                 if self.sync != "none":
@@ -95,18 +108,26 @@ class JournalFile:
                 os.close(folder)
 
 
+HELD_HERE: WeakSet[JournalFile] = WeakSet()  # by this program
+
+
 def held(path: Path) -> IO[bytes]:
     """The file, opened to be written at its end, and locked. A new one is its owner's alone."""
     try:
-        number = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | BINARY, 0o600)
+        number = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | BINARY | WARY, 0o600)
     except OSError as error:
         raise NoJournal(f"{path} cannot be written: {error.strerror}.") from error
     file = os.fdopen(number, "ab")
+    if not stat.S_ISREG(os.fstat(number).st_mode):
+        file.close()
+        raise NoJournal(f"{path} is a pipe or a device, which keeps nothing: name a file.")
     try:
         lock(file)
     except Held:
+        mine = any(each.is_at(file) for each in HELD_HERE)
         file.close()
-        raise Busy(f"another run is at work on {path}") from None
+        here = ", or a journal was opened in this program and not closed" if mine else ""
+        raise Busy(f"another run is at work on {path}{here}") from None
     except OSError as error:
         file.close()
         cure = "put the journal on a local disk"
@@ -121,21 +142,31 @@ def encoded(line: Line) -> bytes:
     return text.encode("utf-8", "backslashreplace") + b"\n"
 
 
+def as_json(value: Any) -> Any:
+    """A value as it is read back when it was written; itself if it is no JSON."""
+    try:
+        return json.loads(json.dumps(value))
+    except (TypeError, ValueError, RecursionError):
+        return value
+
+
 def read(path: Path) -> tuple[list[Line], int, int]:
     """The lines of a journal, the bytes of those that are whole, and of one that was cut off."""
     try:
         content = path.read_bytes()
     except OSError as error:
         raise NoJournal(f"{path} cannot be read: {error.strerror}.") from error
-    if not content.startswith(START[: len(content)]):
+    *whole, tail = content.split(b"\n")
+    start = START if whole else OURS  # what is dropped as cut off has to be ours
+    if not content.startswith(start[: len(content)]):
         begins = content[:40].decode("utf-8", "replace")
         raise NoJournal(f"{path} is no journal: it begins with {begins!r}.")
-    *whole, tail = content.split(b"\n")
     return [*parsed(path, whole)], len(content) - len(tail), len(tail)
 
 
 def parsed(path: Path, whole: list[bytes]) -> Iterator[Line]:
-    """Every line, the head first; NoJournal at the first that is none."""
+    """Every line, the head first; NoJournal at the first that is none, or not in its place."""
+    begun = dict[int, bool]()  # the steps, and whether they have an outcome
     for number, written in enumerate(whole, start=1):
         try:
             line = json.loads(written)
@@ -143,10 +174,10 @@ def parsed(path: Path, whole: list[bytes]) -> Iterator[Line]:
             line = None
         if number == 1 and (fault := head_fault(line)):
             raise NoJournal(f"{path} {fault}.")
-        if number > 1 and not is_sound(line):
+        if number > 1 and (what := line_fault(line, begun)):
             begins = written[:40].decode("utf-8", "replace")
             cure = "the lines before it are whole; a copy of those alone can be resumed"
-            raise NoJournal(f"{path}, line {number} is damaged ({begins!r}); {cure}.")
+            raise NoJournal(f"{path}, line {number} {what} ({begins!r}); {cure}.")
         yield line
 
 
@@ -156,13 +187,43 @@ def head_fault(head: Any) -> str | None:
         return "is no journal: its first line is no head"
     if head["journal"] != VERSION:
         return f"is a journal of version {head['journal']}, and this course reads {VERSION}"
-    return None if isinstance(head.get("run"), str) else "has a head that names no run"
+    if not isinstance(head.get("run"), str):
+        return "has a head that names no run"
+    return None if isinstance(head.get("place", ""), str) else "has a head that names no place"
+
+
+def line_fault(line: Any, begun: dict[int, bool]) -> str | None:
+    """Why a line cannot follow on those before it, by the steps that they tell of."""
+    if not is_sound(line):
+        return "is damaged"
+    kind, number = next(iter(line.items()))
+    if kind not in ("begin", "end"):
+        return None
+    last = next(reversed(begun), 0)
+    fits = number > last if kind == "begin" else begun.get(number) is False
+    begun[number] = kind == "end"
+    return None if fits else "is not in its place"
 
 
 def is_sound(line: Any) -> bool:
     """Whether a line is of a known kind and has what this kind needs."""
     kind = next(iter(line), "") if isinstance(line, dict) else ""
-    if kind not in KINDS:
+    if kind not in KINDS or not has(line, kind, *KINDS[kind]):
         return False
-    value, *needs = KINDS[kind]
-    return isinstance(line[kind], value) and all(name in line for name in needs)
+    if kind == "begin":
+        if isinstance(sent := line.get("model"), dict):
+            return {"messages", "last", "says"} <= sent.keys()
+        return any(name in line and has(line, name, *STEPS[name]) for name in STEPS)
+    return kind != "end" or "gave" in line or failed(line.get("failed"))
+
+
+def has(line: Line, name: str, kind: type, needs: dict[str, Any]) -> bool:
+    """Whether a line has a name of this kind, and with it what that needs."""
+    return isinstance(line[name], kind) and all(
+        each in line and isinstance(line[each], kinds) for each, kinds in needs.items()
+    )
+
+
+def failed(failure: Any) -> bool:
+    """Whether this tells of a failure, as `as_failure` writes it."""
+    return isinstance(failure, dict) and {"kind", "words"} <= failure.keys()

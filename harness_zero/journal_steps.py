@@ -7,6 +7,7 @@ recorded, a step has to be the recorded one, and its outcome stands in place of 
 from collections.abc import Callable
 from os import urandom
 from pathlib import Path
+from threading import Lock, get_ident
 from typing import Any
 
 from harness_zero.faults import SetupFault
@@ -26,8 +27,8 @@ Tell = Callable[[str], None]
 class Scribe:
     """The file, how far a replay has come in it, and the time of the run."""
 
-    def __init__(self, path: Path, sync: Sync, run: str, tell: Tell) -> None:
-        self.path, self.sync, self.run, self.tell = path, sync, run, tell
+    def __init__(self, path: Path, sync: Sync, run: str, tell: Tell, place: str = "") -> None:
+        self.path, self.sync, self.run, self.tell, self.place = path, sync, run, tell, place
         self.file: JournalFile | None = None
         self.past = Past()
         self.clock = Ticking()
@@ -35,6 +36,7 @@ class Scribe:
         self.note = ""  # what of the file was left out
         self.in_vain = 0  # how often since the last line somebody looked and nothing had arrived
         self.inside: list[int] = []  # the steps under way, the innermost last
+        self.thread, self.beginning = 0, Lock()  # in which they are
         self.kept, self.secrets = Kept(), list[str]()
 
     def open(self) -> None:
@@ -48,11 +50,12 @@ class Scribe:
             self.tell(self.note)
         head, *lines = self.file.lines or [self.begin()]
         self.file.lines = []
-        self.run, self.past = head["run"], Past.of(lines)
+        self.run, self.place, self.past = head["run"], head.get("place", ""), Past.of(lines)
 
     def begin(self) -> Line:
         """Write the head of a new journal."""
-        head = self.write({"journal": VERSION, "run": self.run or urandom(8).hex()})
+        place = {"place": self.place} if self.place else {}
+        head = self.write({"journal": VERSION, "run": self.run or urandom(8).hex(), **place})
         if self.file:
             self.file.settle_name()
         return head
@@ -80,12 +83,16 @@ class Scribe:
         try:
             self.file.append(encoded(line))
         except (TypeError, ValueError, RecursionError) as error:
-            kind = next(iter(line))
-            raise NoJournal(f"a line {kind!r} cannot be written, it is no JSON: {error}") from error
+            what = f"the outcome of step {line['end']}" if "end" in line else told(line)
+            raise NoJournal(f"{what} cannot be written, it is no JSON: {error}") from error
         return line
 
     def write_place(self, line: Line) -> Line:
-        """Append a line that stands for a place in the run, with the time."""
+        """Append a line that stands for a place in the run, with the step that it is made in."""
+        return self.write_timed({**line, **self.where()})
+
+    def write_timed(self, line: Line) -> Line:
+        """Append a line with the time."""
         self.in_vain = 0
         return self.write({**line, "at": self.clock.stamp()})
 
@@ -101,15 +108,25 @@ class Scribe:
         """One step: its recorded outcome, or the effect between its intent and its outcome."""
         entry, asks = self.past.next, self.without_keys(asks)
         if entry is None:
-            number = self.past.steps = self.past.steps + 1
-            self.write_place({"begin": number, **asks, **more})
-            return self.carry_out(number, effect)
+            return self.carry_out(self.begin_step({**asks, **more}), effect)
         self.hold(entry, asks)
         self.passed(entry)
         if entry.outcome is None:
             return self.settle(entry, doubt)
         self.past.cursor, self.clock.at = entry.behind, entry.outcome["at"]
         return recalled(entry.outcome)
+
+    def begin_step(self, asks: Line) -> int:
+        """Write an intent, and note that the step is under way; gives back its number."""
+        with self.beginning:
+            if self.inside and self.thread != get_ident():
+                now = f"step {self.inside[-1]} is under way in another thread"
+                raise SetupFault(f"{self.path} takes one step after the other, and {now}")
+            number = self.past.steps = self.past.steps + 1
+            self.write_place({"begin": number, **asks})
+            self.inside.append(number)
+            self.thread = get_ident()
+        return number
 
     def hold(self, entry: Entry, asks: Line) -> None:
         """Diverged unless this is the recorded step. A recorded interrupt comes again."""
@@ -119,12 +136,11 @@ class Scribe:
             raise Diverged(diverged(self.path, entry.line, asks))
 
     def carry_out(self, number: int, effect: Effect) -> Any:
-        """Let an effect happen, and write down what came of it."""
-        self.inside.append(number)
+        """Let the effect of the step that is under way happen, and write down what came of it."""
         try:
             outcome = effect()
         except Exception as error:
-            self.write_place({"end": number, "failed": as_failure(error)})
+            self.write_timed({"end": number, "failed": as_failure(error)})
             raise
         finally:
             self.inside.pop()
@@ -135,7 +151,7 @@ class Scribe:
         """Write an outcome down; where a key was masked in it, that is said."""
         gave = self.without_keys(outcome)
         masked = {"masked": True} if gave != outcome else {}
-        return self.write_place({"end": number, "gave": gave, **masked, **more})
+        return self.write_timed({"end": number, "gave": gave, **masked, **more})
 
     def settle(self, entry: Entry, doubt: Settle) -> Any:
         """What is done about a step in doubt. An interrupt that ended its turn comes again."""
@@ -144,7 +160,7 @@ class Scribe:
         return doubt(entry)
 
     def where(self) -> Line:
-        """The step in which a turn is played, if it is not the user's."""
+        """The step inside of which something is done, if it is inside of one."""
         return {"in": self.inside[-1]} if self.inside else {}
 
     def again(self, entry: Entry, effect: Effect, done: str) -> Any:
@@ -152,12 +168,14 @@ class Scribe:
         number = self.note_doubt(entry, done)
         self.clock.start()
         self.write({"again": number})
+        self.inside.append(number)
+        self.thread = get_ident()
         return self.carry_out(number, effect)
 
     def leave(self, entry: Entry, outcome: Any, done: str, **more: Any) -> Any:
         """Give a step in doubt an outcome without making it again."""
         number = self.note_doubt(entry, done)
-        self.past.cursor = len(self.past.entries)  # what was done inside of it is known to nobody
+        self.past.cursor = entry.behind  # what was done inside of it is known to nobody
         entry.outcome = self.put_down(number, outcome, **more)
         return outcome
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from harness_zero.brief import brief, cut, plural
+from harness_zero.marks import without_mark
 from harness_zero.messages import Message, blocks
 
 UNKNOWN = (
@@ -18,6 +19,10 @@ LOST_KEY = (
 PAID = "asked again; a reply that was under way is paid for and lost"
 AGAIN = "made again, as its declaration allows"
 LEFT = "told to the model as unknown, and not made again"
+OTHER_HEAD = (
+    "{path}: at step {number} the system prompt or the tools were others. What is recorded stands;"
+    " what comes now goes by these"
+)
 STANDS_IN = "given what stands for unknown, and not made again"
 LATE = "its own process had left the outcome"
 
@@ -71,6 +76,11 @@ def unmarked(message: Message) -> Message:
     """A message without the marks of a cache, which move on from request to request."""
     content = [{n: it for n, it in b.items() if n != "cache_control"} for b in blocks(message)]
     return {"role": message["role"], "content": content}
+
+
+def unmarked_head(given: Any) -> Any:
+    """A system prompt or a list of tools, without the marks of a cache."""
+    return [without_mark(each) for each in given] if isinstance(given, list | tuple) else given
 
 
 def gist(message: Message) -> str:

@@ -1,9 +1,9 @@
 """The recorded part of a run: what was done, in order, and how far a replay has come in it.
 
 Lines that stand for a place in the run (a turn, a step, a prompt that was taken, an end) are
-passed one after the other. An outcome belongs to the step that was begun; steps that were made
-inside of another stand between its intent and its outcome, and are passed over with it. A turn that
-was played inside of a step names it: `in`.
+passed one after the other. An outcome belongs to the step that was begun. What was done inside of a
+step names it, `in`, and is passed over with it. So a step whose outcome is missing is in doubt, and
+what came after it still stands.
 """
 
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ from typing import Any
 from harness_zero.journal_file import Line
 
 PLACES = ("turn", "begin", "take", "late", "ended")
-KEPT_APART = ("begin", "at", "key")  # of an intent: not what was asked for
+KEPT_APART = ("begin", "at", "key", "head", "in")  # of an intent: not what was asked for
 
 
 @dataclass
@@ -48,20 +48,24 @@ class Past:
     @classmethod
     def of(cls, lines: Iterable[Line]) -> "Past":
         """What these lines tell, read once from the first to the last."""
-        past, begun = cls(), dict[int, Entry]()
+        past, begun, around = cls(), dict[int, Entry](), list[Entry]()
         for line in lines:
             kind = next(iter(line))
             if kind in PLACES:
                 past.entries.append(Entry(line, behind=len(past.entries) + 1))
+                while around and around[-1].line["begin"] != line.get("in"):
+                    around.pop().behind = len(past.entries) - 1
             if kind == "begin":
-                past.steps = max(past.steps, line["begin"])
-                begun[line["begin"]] = past.entries[-1]
-            elif kind == "end" and line["end"] in begun:
-                entry = begun[line["end"]]
-                entry.outcome, entry.behind = line, len(past.entries)
+                past.steps = line["begin"]
+                begun[past.steps] = past.entries[-1]
+                around.append(past.entries[-1])
+            elif kind == "end":
+                begun[line["end"]].outcome = line
             elif kind == "put":
                 past.prompts.append(line["put"])
             past.turns += kind == "turn"
+        for entry in around:
+            entry.behind = len(past.entries)
         return past
 
     @property

@@ -29,7 +29,7 @@ def resume(
     cut off. NothingToResume if it is known, and no turn is open and none waits.
     """
     turns = journal.open().prompts
-    if turns and prompt not in (*turns, *journal.waiting):
+    if turns and journal.scribe.without_keys(prompt) not in (*turns, *journal.waiting):
         journal.put(prompt)
     elif journal.label and not journal.waiting:
         raise NothingToResume(journal.path, journal.label)

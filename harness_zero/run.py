@@ -39,6 +39,12 @@ class Misused(SetupFault):
     """A run was written in a way that it does not take; the sentence says which one it takes."""
 
 
+def refuse_unless_words(prompt: object) -> None:
+    """Raise unless a turn can be opened with this."""
+    if not isinstance(prompt, str) or not prompt.strip():
+        raise SetupFault(f"a prompt is words, not {prompt!r:.80}")
+
+
 class Run:
     """Wire messages, full replies, and totals that cost the same in round 5 and round 5,000.
 
@@ -90,8 +96,7 @@ class Run:
 
     def ask(self, prompt: str) -> Run:
         """Open a turn with the user's message."""
-        if not isinstance(prompt, str) or not prompt.strip():
-            raise SetupFault(f"a prompt is words, not {prompt!r:.80}")
+        refuse_unless_words(prompt)
         self.open_turn()
         self.messages.append(user(prompt))
         return self

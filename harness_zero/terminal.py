@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -15,14 +16,15 @@ from harness_zero.brief import plural
 from harness_zero.compaction import compacted
 from harness_zero.containment import contained
 from harness_zero.contracts import Hook, command, stop_hook, verifier
-from harness_zero.contracts.verifier import TESTS
+from harness_zero.contracts.verifier import TESTS, Files, fingerprints
 from harness_zero.doubt import reads, runs_again
 from harness_zero.faults import SetupFault
 from harness_zero.flight.personas import fixer
 from harness_zero.flight.worlds import WORLDS, world, world_in
 from harness_zero.full import when_full
 from harness_zero.journal import Busy, Diverged, Journal
-from harness_zero.labels import Label
+from harness_zero.keys import masked
+from harness_zero.labels import End, Label, Say
 from harness_zero.loop import ModelFailed
 from harness_zero.messages import Block, Message, Reply
 from harness_zero.models import claude
@@ -87,18 +89,20 @@ def play(
     watch = Watch(lambda line, kind: say(line, style=STYLES.get(kind)))
     with ExitStack() as stack:
         written = stack.enter_context(opened(journal, folder, told)) if journal else None
-        hook = checked(verify, untouched, folder, say, written) if verify else None
+        kept = Kept(folder, [each for each in untouched or TESTS if each], written)
+        hook = checked(verify, kept, say, written) if verify else None
         if mine:
             loop, number = own(mine, told), 1
         else:
-            ours = library(brakes(offline, told), hook, written, asked(say) if ask else None)
+            start = kept.look if verify else nothing
+            ours = library(brakes(offline, told), hook, written, asked(say) if ask else None, start)
             loop = draft(stage(number)) if number else ours
         try:
             code, ending = turn(watch, number, loop, model, tools, prompt)
         finally:
-            kept = keep(watch, folder)
+            where = keep(watch, folder)
     say(f"     {ending}", style="red" if code else "green")
-    told(f"     {kept}")
+    told(f"     {where}")
     return code
 
 
@@ -185,18 +189,50 @@ def draft(run: Loop) -> Loop:
     return loop
 
 
+@dataclass
+class Kept:
+    """The files that a check relies on, as they were when the turn began.
+
+    A look at them is a step: a resumed turn holds them to what its first process saw.
+    """
+
+    folder: Path
+    patterns: list[str]
+    journal: Journal | None
+    files: Files = field(default_factory=dict)
+
+    def look(self) -> None:
+        """See what they are now, or were."""
+        step = self.journal.step("kept files", reads(self.now)) if self.journal else self.now
+        self.files = dict(step(*self.patterns))
+
+    def now(self, *patterns: str) -> list[Any]:
+        """Their paths, and what stands in each."""
+        return [[path, what] for path, what in fingerprints(self.folder, [*patterns]).items()]
+
+
+def nothing() -> None:
+    """Nothing is to be done."""
+
+
+def from_the_start(stop: Policy, start: Callable[[], None]) -> Policy:
+    """The same stop; before the first message of a turn something is done."""
+
+    def policy(run: Run) -> Say | End | None:
+        if run.rounds == 0:
+            start()
+        return stop(run)
+
+    return policy
+
+
 def checked(
-    line: str,
-    untouched: Sequence[str],
-    folder: Path,
-    say: Callable[..., None],
-    journal: Journal | None = None,
+    line: str, kept: Kept, say: Callable[..., None], journal: Journal | None = None
 ) -> Hook:
     """A hook that runs a command before the turn may end, as a step; what it found is told."""
-    kept = [pattern for pattern in (untouched or TESTS) if pattern]
-    stays = f"; {', '.join(kept)} stay as they are" if kept else ""
+    stays = f"; {', '.join(kept.patterns)} stay as they are" if kept.patterns else ""
     say(f"     nothing is finished before `{line}` passes{stays}", style="dim")
-    check = command(line, folder, kept)
+    check = command(line, kept.folder, kept.patterns, before=lambda: kept.files)
     step = journal.step("verify", reads(check)) if journal else check
     hook = verifier(step, check.__name__)
 
@@ -217,12 +253,13 @@ def library(
     hook: Hook | None = None,
     journal: Journal | None = None,
     ask: Ask | None = None,
+    start: Callable[[], None] = nothing,
 ) -> Loop:
     """The library with all its parts; gives back the run."""
 
     def loop(model: Model, tools: Tools, prompt: str) -> Run:
         stop = recover(nudge(when_full(structural_stop)))
-        stop = stop_hook(stop, hook) if hook else stop
+        stop = from_the_start(stop_hook(stop, hook), start) if hook else stop
         speak = accounted(more_room(told_full(model), *ROOM), journal)
         view = cached(compacted(plain(tools=schemas(tools)), written_by(speak)))
         reading = [Rule("allow", name) for name, tool in tools.items() if runs_again(tool)]
@@ -253,16 +290,28 @@ def asked(say: Callable[..., None]) -> Ask:
 
 def opened(file: Path, folder: Path, told: Callable[[str], None]) -> Journal:
     """A journal, opened; what is resumed with it is told. A fault is a sentence."""
-    journal = Journal(file, tell=lambda sentence: told(f"     {sentence}"))
+    journal = Journal(file, tell=lambda sentence: told(f"     {sentence}"), place=folder.resolve())
     try:
         journal.open()
     except Busy as busy:
         raise NoModel(f"busy: {busy}. Nothing was touched.") from busy
+    if fault := elsewhere(journal.place, folder):
+        journal.close()
+        raise NoModel(f"{file} {fault}")
     if steps := journal.steps:
         told(f"     {file} holds {plural(steps, 'step')}; what is recorded is not done again")
     if file.resolve().is_relative_to(folder.resolve()):
         told(f"     {file} lies in the workspace, where the model's commands can change it")
     return journal
+
+
+def elsewhere(place: str, folder: Path) -> str | None:
+    """Why a journal of what was done in one folder is not gone on with in this one."""
+    there, here = Path(place or folder), folder.resolve()
+    if not there.is_dir() or there.samefile(here):  # what is gone may have been moved here
+        return None
+    cure = "Name that folder with --workspace, or begin another journal."
+    return f"tells of what was done in {there}, and this is {here}. {cure}"
 
 
 def turn(
@@ -314,7 +363,7 @@ def keep(watch: Watch, folder: Path) -> str:
 
 
 def kept(array: list[Message], folder: Path) -> Path:
-    """Where the array now is; earlier ones stay. A link could lead out of the workspace."""
+    """Where the array now is, without keys; earlier ones stay. A link could lead out of here."""
     home = folder / KEPT
     if home.is_symlink():
         raise OSError(f"{home} is a link")
@@ -323,7 +372,7 @@ def kept(array: list[Message], folder: Path) -> Path:
         path = home / f"messages-{number}.json"
         try:
             with open(path, "x", encoding="utf-8") as file:
-                json.dump(array, file, indent=1)
+                json.dump(masked(array), file, indent=1)
         except FileExistsError:
             continue
         return path

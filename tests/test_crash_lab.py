@@ -43,6 +43,13 @@ def test_a_moment_that_does_not_exist_is_told_with_those_that_do():
         crash_lab("sleep")
 
 
+def test_a_step_that_does_not_die_like_this_is_told_how_it_does():
+    with pytest.raises(NoSuchMoment, match=r"in the step turn it dies with: prompt written$"):
+        crash_lab("turn")
+    with pytest.raises(NoSuchMoment, match="named by its tool or as 'model', not 5"):
+        crash_lab(5)
+
+
 def test_every_moment_is_there_and_each_line_of_a_journal_once():
     told = payload()
     numbers = [n for moment in told["moments"] for n in moment["left"] + moment["added"]]

@@ -1,9 +1,13 @@
 """What was done is written down once, and running again with the journal does none of it twice."""
 
 import json
+import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
+from threading import Event
 
 import pytest
 
@@ -20,7 +24,8 @@ from harness_zero.models.scripted import scripted
 from harness_zero.policy import deadline, max_rounds
 from harness_zero.resume import NothingToResume, resume
 from harness_zero.run import Run
-from harness_zero.tools import schema
+from harness_zero.tools import schema, schemas
+from harness_zero.view import cached, plain
 
 OURS = str(Path(harness_zero.__file__).parent)
 ROUNDS = (max_rounds(9),)
@@ -245,6 +250,21 @@ def test_a_declaration_without_the_parameter_is_refused_in_a_sentence():
         keyed(lambda usd: usd)
 
 
+def test_a_method_and_a_builtin_can_be_declared_as_well():
+    class Desk:
+        def look(self, path: str) -> str:
+            """Look."""
+            return path
+
+        def pay(self, usd: int, key: str) -> str:
+            return f"{usd} {key}"
+
+    look, pay = reads(Desk().look), keyed(Desk().pay)
+    assert look("x") == "x" and look.again and schema(look)["description"] == "Look."
+    assert [*schema(pay)["input_schema"]["properties"]] == ["usd"] and pay(1, key="k") == "1 k"
+    assert reads(len)([1]) == 1 and reads(len).again
+
+
 def scripted_by_request(lines):
     model = scripted(*lines)
     return lambda request: model(request["messages"])
@@ -309,6 +329,68 @@ def test_a_file_that_is_no_journal_of_ours_is_left_as_it_is(tmp_path, content, s
     assert world.path.read_text("utf-8") == content
 
 
+@pytest.mark.parametrize("content", ['{"journal":"Nature","year":1869}', '{"journal":2,"run":"x"}'])
+def test_another_file_without_a_line_end_is_no_head_that_was_cut_off(tmp_path, content):
+    world = World(tmp_path)
+    world.path.write_text(content, encoding="utf-8")
+    with pytest.raises(NoJournal, match="is no journal: it begins with"):
+        world.play()
+    assert world.path.read_text("utf-8") == content
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_pipe_or_a_device_keeps_nothing_and_is_refused(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(NoJournal, match="pipe cannot be written"):
+        Journal(tmp_path / "pipe").open()  # and nobody waits until somebody reads it
+    with pytest.raises(NoJournal, match="is a pipe or a device, which keeps nothing: name a file"):
+        Journal(os.devnull).open()
+
+
+def test_line_ends_of_windows_change_nothing(tmp_path):
+    world = World(tmp_path)
+    first = world.play()
+    world.path.write_bytes(world.path.read_bytes().replace(b"\n", b"\r\n"))
+    assert world.play().messages == first.messages
+
+
+BROKEN = [b'{"begin":1,"at":0}', b'{"begin":1,"model":{},"at":0}', b'{"begin":1,"tool":"x","at":0}']
+BROKEN += [b'{"end":1,"at":0}', b'{"ended":"finished","why":"","at":"noon"}', b'{"put":null}']
+
+
+@pytest.mark.parametrize("broken", BROKEN)
+def test_a_line_that_lacks_what_its_kind_needs_is_damaged(tmp_path, broken):
+    (tmp_path / "run.jsonl").write_bytes(b'{"journal":1,"run":"x"}\n' + broken + b"\n")
+    with pytest.raises(NoJournal, match="line 2 is damaged"):
+        Journal(tmp_path / "run.jsonl").open()
+
+
+@pytest.mark.parametrize("number", range(2, 15))
+def test_a_line_that_is_taken_out_never_costs_a_second_mail(tmp_path, number):
+    world = World(tmp_path)
+    world.play()
+    lines = world.path.read_bytes().splitlines(keepends=True)
+    del lines[number]
+    world.path.write_bytes(b"".join(lines))
+    for _ in range(3):
+        with suppress(NoJournal, Diverged):
+            world.play()
+    assert world.done.count("mail") == 1 and len({*world.keys}) == 1
+
+
+@pytest.mark.parametrize("number", range(2, 14, 2))
+def test_an_outcome_before_its_intent_is_noticed(tmp_path, number):
+    world = World(tmp_path)
+    world.play()
+    lines = world.path.read_bytes().splitlines(keepends=True)
+    lines[number : number + 2] = reversed(lines[number : number + 2])
+    world.path.write_bytes(b"".join(lines))
+    done = [*world.done]
+    with pytest.raises(NoJournal, match="is not in its place"):
+        world.play()
+    assert world.done == done
+
+
 def test_a_folder_that_is_not_there_is_a_sentence(tmp_path):
     with pytest.raises(NoJournal, match="cannot be written: No such file or directory"):
         Journal(tmp_path / "nowhere" / "run.jsonl").open()
@@ -329,13 +411,28 @@ def test_a_second_run_on_the_same_journal_ends_as_busy_and_touches_nothing(tmp_p
     with Journal(world.path):
         other = Journal(world.path)
         run = assemble(world.model, world.tools(), journal=other)(Run("go"))
-    assert (run.label, run.why) == ("busy", f"another run is at work on {world.path}")
+    assert run.label == "busy" and run.why.startswith(f"another run is at work on {world.path}")
     assert world.path.read_bytes() == before and run.messages == Run("go").messages
 
 
 def test_opening_a_held_journal_says_busy(tmp_path):
     with Journal(tmp_path / "run.jsonl"), pytest.raises(Busy, match="another run is at work"):
         Journal(tmp_path / "run.jsonl").open()
+
+
+def test_a_journal_that_this_program_did_not_close_is_named_as_a_reason(tmp_path):
+    """As in a notebook, where a cell is run a second time."""
+    first = Journal(tmp_path / "run.jsonl").open()
+    with pytest.raises(Busy, match="or a journal was opened in this program and not closed"):
+        Journal(tmp_path / "run.jsonl").open()
+    first.close()
+    Journal(tmp_path / "run.jsonl").open().close()
+    child = python(HOLD, tmp_path / "run.jsonl")
+    assert child.stdout.readline() == "held\n"
+    with pytest.raises(Busy, match=r"another run is at work on [^,]*$"):
+        Journal(tmp_path / "run.jsonl").open()
+    child.kill()
+    child.communicate()
 
 
 def test_a_process_that_was_killed_holds_no_lock(tmp_path):
@@ -391,6 +488,31 @@ def test_the_clock_stands_still_between_steps_and_runs_for_who_looks_from_outsid
         assert clock() == 7.0
 
 
+def test_another_clock_goes_on_where_the_one_before_was(tmp_path):
+    """What the second clock shows by now is no time of the run."""
+    world = World(tmp_path)
+    with Journal(world.path) as journal:
+        harness = assemble(world.model, world.tools(), journal=journal)
+        harness(Run("go", world.clock))
+        late = journal.clock(lambda: 1_000_000 + world.now)
+        assert late() == world.now
+        world.now += 7
+        journal.step("look", lambda: 1)()
+        assert late() == world.now
+
+
+def test_a_clock_that_goes_backwards_stands_still_until_it_has_caught_up(tmp_path):
+    world = World(tmp_path)
+    with Journal(world.path) as journal:
+        clock, look = journal.clock(world.clock), journal.step("look", lambda: 1)
+        seen = []
+        for now in (0, 10, 4, 9, 12):
+            world.now = now
+            look()
+            seen.append(clock())
+    assert seen == [0, 10, 10, 10, 12]
+
+
 # prompts that arrive during the run
 
 
@@ -432,6 +554,27 @@ def arrive(journal, *prompts, dies=""):
             journal.put(what)
 
     return die
+
+
+@pytest.mark.parametrize("prompt", ["", "  ", None, 5])
+def test_what_is_no_prompt_does_not_get_into_the_queue(tmp_path, prompt):
+    world = World(tmp_path)
+    world.play()
+    before = world.path.read_bytes()
+    with Journal(world.path) as journal:
+        harness = assemble(world.model, world.tools(), journal=journal)
+        with pytest.raises(SetupFault, match="a prompt is words, not"):
+            journal.put(prompt)
+        with pytest.raises(SetupFault, match="a prompt is words, not"):
+            resume(harness, journal, prompt)
+    assert world.path.read_bytes() == before
+
+
+def test_a_prompt_that_holds_a_key_is_known_again(tmp_path):
+    world = World(tmp_path)
+    world.play(f"use {SECRET}")
+    with Journal(world.path) as journal, pytest.raises(NothingToResume):
+        resume(assemble(world.model, world.tools(), journal=journal), journal, f"use {SECRET}")
 
 
 def test_a_replay_takes_a_prompt_at_the_look_at_which_it_was_taken(tmp_path):
@@ -548,6 +691,37 @@ def test_marks_of_a_cache_are_no_divergence(tmp_path):
         assert speak({"messages": [{"role": "user", "content": "go"}]})["content"][0]["text"] == "a"
 
 
+def test_other_tools_and_another_system_prompt_are_told_and_no_divergence(tmp_path):
+    world = World(tmp_path)
+
+    def play(system, **more):
+        with Journal(world.path, tell=world.told.append) as journal:
+            tools = {**world.tools(), **more}
+            view = cached(plain(system, schemas(tools)))
+            return assemble(world.model, tools, view=view, journal=journal)(Run("go"))
+
+    def look() -> str:
+        return "x"
+
+    play("Be brief.")
+    lines = world.path.read_bytes().splitlines(keepends=True)
+    world.path.write_bytes(b"".join(lines[:-5]))  # two model calls are recorded
+    play("Be brief.")
+    assert world.told == []
+    for changed in (lambda: play("Be loud."), lambda: play("Be brief.", look=look)):
+        assert changed().label == "finished"
+        assert world.told == [
+            f"{world.path}: at step 1 the system prompt or the tools were others. What is recorded"
+            " stands; what comes now goes by these"
+        ]
+        world.told.clear()
+
+
+def test_a_journaled_model_is_sent_requests_and_says_so(tmp_path):
+    with Journal(tmp_path / "run.jsonl") as journal, pytest.raises(SetupFault, match="of_messages"):
+        journal.model(scripted(reply("x")))(Run("go").messages)
+
+
 # failures and interrupts
 
 
@@ -611,6 +785,33 @@ def test_any_function_of_json_can_be_a_step(tmp_path):
             allow = journal.step("allow", lambda call: made.append(call) or {"allowed": True})
             assert allow({"name": "pay"}) == {"allowed": True}
     assert made == [{"name": "pay"}]
+
+
+def test_a_step_gives_back_the_first_time_what_it_gives_back_in_a_replay(tmp_path):
+    def look():
+        with Journal(tmp_path / "run.jsonl") as journal:
+            return journal.step("look", lambda pairs: {1: ("a", pairs)})({2: "b"})
+
+    assert look() == look() == {"1": ["a", {"2": "b"}]}
+
+
+def test_a_step_without_a_name_or_a_function_and_a_run_without_a_word_are_refused(tmp_path):
+    with Journal(tmp_path / "run.jsonl") as journal:
+        with pytest.raises(SetupFault, match="a step is a name and a function, not None"):
+            journal.step(None, len)
+        with pytest.raises(SetupFault, match="not 'look', 5"):
+            journal.step("look", 5)
+    with pytest.raises(SetupFault, match="a journal's run is named by a word, not 5"):
+        Journal(tmp_path / "run.jsonl", run=5)
+
+
+def test_after_a_step_that_could_not_be_written_the_journal_can_be_read(tmp_path):
+    with Journal(tmp_path / "run.jsonl") as journal:
+        with pytest.raises(NoJournal, match=r"the step look\(\{1\}\) cannot be written, it is"):
+            journal.step("look", len)({1})
+        journal.step("look", len)([1, 2])
+    with Journal(tmp_path / "run.jsonl") as journal:
+        assert journal.step("look", len)([1, 2]) == 2
 
 
 def test_a_step_that_failed_fails_again_with_the_same_words(tmp_path):
@@ -719,6 +920,23 @@ def test_a_childs_turn_says_in_which_step_it_was_played(tmp_path):
     assert [line.get("in") for line in turns] == [None, 2, 2, None]
 
 
+def test_a_child_goes_by_the_clock_of_its_parent(tmp_path):
+    world = Family(tmp_path)
+    with Journal(world.path) as journal:
+        child = assemble(world.child, world.tools(), brakes=(deadline(60),), journal=journal)
+        labels = []
+
+        @reads
+        def ask_child(about: str):
+            run = child(Run(about))  # whose own clock is that of the machine
+            labels.append((run.label, run.elapsed))
+            return run.text
+
+        harness = assemble(world.parent, {"ask_child": ask_child}, journal=journal)
+        run = harness(Run("go", world.clock))
+    assert labels == [("finished", 10)] and run.label == "finished" and run.elapsed == 10
+
+
 def test_an_interrupt_in_a_child_that_was_followed_by_another_turn_comes_again(tmp_path):
     world = Family(tmp_path)
 
@@ -742,6 +960,26 @@ def test_an_interrupt_in_a_child_that_was_followed_by_another_turn_comes_again(t
     assert first[1] == ["interrupted", "finished"]
     assert talk(presses=False) == first == talk(presses=False)
     assert world.done.count("mail") == 1
+
+
+def test_steps_of_several_threads_at_once_are_refused_since_no_replay_knows_their_order(tmp_path):
+    begun, may_end, faults = Event(), Event(), []
+
+    def slow():
+        begun.set()
+        may_end.wait(10)
+        return "done"
+
+    with Journal(tmp_path / "run.jsonl") as journal, ThreadPoolExecutor(1) as other:
+        first = other.submit(journal.step("slow", slow))
+        begun.wait(10)
+        with pytest.raises(SetupFault, match="one step after the other, and step 1 is under way"):
+            journal.step("quick", faults.append)(1)
+        may_end.set()
+        assert first.result() == "done" and faults == []
+        assert journal.step("quick", lambda: 2)() == 2
+    with Journal(tmp_path / "run.jsonl") as journal:
+        assert journal.steps == 2
 
 
 def test_what_is_no_json_is_a_fault_and_no_outcome(tmp_path):

@@ -16,6 +16,7 @@ from harness_zero.rounds import quiet
 from harness_zero.run import Run
 from harness_zero.runner import run as run_by_shell
 
+Files = dict[str, str | None]  # by path, what stands in each, in short
 Check = Callable[[], str | None]  # runs something; what it says if that fails, None if it passes
 
 LONGEST = 2_000  # characters of a check's output that the model reads
@@ -51,20 +52,22 @@ def command(
     kept: Iterable[str] = (),
     seconds: float = 300,
     run: Callable[[str, str | Path, float], str] = run_by_shell,
+    before: Callable[[], Files] | None = None,
 ) -> Check:
     """A check that runs a shell command in a folder; exit code 0 passes.
 
-    The files that the patterns in `kept` find have to be what they are now: one that was changed
+    The files that the patterns in `kept` find have to be what they are now, or what `before` says
+    that they were (a run that is resumed knows it from its first process): one that was changed
     or removed fails the check before anything is run, and so does a new one whose name is there
     in full. Hidden folders are not searched.
     """
     root, patterns = Path(folder), [*kept]
-    before = fingerprints(root, patterns)
+    at_first = {} if before else fingerprints(root, patterns)
 
     def check() -> str | None:
-        now = fingerprints(root, patterns)
-        new = [path for path in now.keys() - before.keys() if PurePath(path).name in patterns]
-        changed = [path for path in before if now.get(path) != before[path]]
+        was, now = before() if before else at_first, fingerprints(root, patterns)
+        new = [path for path in now.keys() - was.keys() if PurePath(path).name in patterns]
+        changed = [path for path in was if now.get(path) != was[path]]
         if touched := sorted([*new, *changed]):
             held = "these files belong to the check and have to be what they were"
             return f"{held}: {', '.join(touched)}"
@@ -75,7 +78,7 @@ def command(
     return check
 
 
-def fingerprints(root: Path, patterns: list[str]) -> dict[str, str | None]:
+def fingerprints(root: Path, patterns: list[str]) -> Files:
     """The files below a folder that one of the patterns finds, and what stands in each."""
     found = (path.relative_to(root) for path in files(root) if patterns)
     kept = [path for path in found if any(path.match(pattern) for pattern in patterns)]

@@ -165,6 +165,7 @@ class BadRequest(SetupFault):
 def fixer(world: World, fuel: int = 40) -> Model:
     """A competent model that knows one shipped project. It goes by the array alone.
 
+    A run of the tests that came back as an error told it nothing, so it makes it again, once.
     `fuel` is how many replies it gives before it concludes that the loop is at fault and
     raises OutOfReplies.
     """
@@ -177,6 +178,10 @@ def fixer(world: World, fuel: int = 40) -> Model:
         if len(lengths) > fuel:
             raise OutOfReplies(f"asked for reply {len(lengths)}: {slip(lengths, asks=True)}")
         seen = read(messages)
-        return as_reply(skill(seen, luck), count(len(seen.calls) + 1))
+        numbers = count(len(seen.calls) + 1)
+        last = seen.last()
+        if last and last.name == "run_command" and last.error and last.tries < 2:
+            return as_reply([(last.name, last.input)], numbers)
+        return as_reply(skill(seen, luck), numbers)
 
     return model

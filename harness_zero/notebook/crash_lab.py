@@ -47,14 +47,18 @@ def crash_lab(step: str = "send_mail", when: str = "effect made, nothing written
 
 def place(step: str, when: str) -> int:
     """The number of a moment in the list of all."""
+    if not isinstance(step, str):
+        raise NoSuchMoment(f"a step of the lab is named by its tool or as 'model', not {step!r}")
     for number, moment in enumerate(moments()):
         if moment.step.split()[-1] == step and moment.says == when:
             return number
-    steps = dict.fromkeys(moment.step.split()[-1] for moment in moments())
-    says = dict.fromkeys(moment.says for moment in moments())
+    known = [(moment.step.split()[-1], moment.says) for moment in moments()]
+    steps = dict.fromkeys(each for each, _ in known)
+    says = dict.fromkeys(says for each, says in known if each == step or step not in steps)
+    where = f"in the step {step} it dies with" if step in steps else "and it dies with"
     raise NoSuchMoment(
         f"the lab knows no moment {step!r}, {when!r}; the steps are {', '.join(steps)},"
-        f" and it dies with: {', '.join(says)}"
+        f" {where}: {', '.join(says)}"
     )
 
 
