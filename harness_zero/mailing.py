@@ -160,7 +160,7 @@ def work(
 
 
 def stepwise(step: Callable[..., Any], model: Model, tool: Tool) -> tuple[Model, Tool]:
-    """Model and tool with their effects as steps. Of the office's tools one does not only read."""
+    """Model and tool, their effects as steps. All tools of the office but one only read."""
 
     def ask(request: Request) -> Reply:
         return step("model", lambda: model(request))

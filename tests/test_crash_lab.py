@@ -38,6 +38,11 @@ def test_a_line_that_was_cut_off_is_shown_as_such():
     assert "Step 5 is in doubt: made again, as its declaration allows." in said
 
 
+def test_before_all_steps_it_is_the_turn_that_dies():
+    said = repr(crash_lab("turn", "prompt written"))
+    assert said.startswith("Killed at moment 1 of 33, in the turn: prompt written.\n")
+
+
 def test_a_moment_that_does_not_exist_is_told_with_those_that_do():
     with pytest.raises(NoSuchMoment, match="the steps are turn, model, read_file, pay, send_mail"):
         crash_lab("sleep")

@@ -50,9 +50,14 @@ def test_of_fourteen_kills_so_many_end_as_if_nothing_had_been(tmp_path, journal)
 def test_the_chapter_tells_the_hundred_kills_as_the_page_of_crashes_does():
     notebook = json.loads((ROOT / "chapters/09_what_survives_a_crash.ipynb").read_text("utf-8"))
     told = next("".join(c["source"]) for c in notebook["cells"] if c["id"] == "hundred")
-    rows = [line for line in told.splitlines() if line.startswith("| ")]
+    assert "paid twice in 27 of 100 runs, and mailed twice in 9" in told
     page = (ROOT / "docs/crashes.md").read_text("utf-8").splitlines()
-    assert len(rows) == 8 and [row for row in rows if row not in page] == []
+    for row in (
+        "| something recorded done again | 0 |  |",
+        "| the invoice paid twice | 0 | 27 |",
+        "| the mail sent twice | 0 | 9 |",
+    ):
+        assert row in page
 
 
 @pytest.mark.parametrize("journal", ["intents", "library"])

@@ -399,13 +399,16 @@ def another_step_than_the_recorded_one_diverges(answer: Journal) -> None:
             step, made = opened(answer, path), Made()
             step("model", made.effect("model"))
             why = "step 2 was another one: whoever goes on gives it an outcome that is not its own"
+            expected = "Diverged, where clock is asked for and the journal has tool"
             try:
                 got = step("clock", made.effect("clock"), made.effect("in_doubt"))
             except Diverged:
                 made.expect([], "by a step that diverges", why)
                 expect_file(path, [*lines], "afterwards", "a step that diverges writes nothing")
+            except (ValueError, LookupError, AssertionError, RuntimeError) as error:
+                named = f"{type(error).__name__}: {error}"
+                raise Broken(expected, named, "by its name it is told from a bug") from None
             else:
-                expected = "Diverged, where clock is asked for and the journal has tool"
                 raise Broken(expected, f"{brief(got)} back", why)
 
 
@@ -444,9 +447,13 @@ class Hand:
     def __init__(self) -> None:
         self.calls: list[Block] = []
 
-    def __call__(self, call: Block) -> Block:
-        self.calls.append(deepcopy(call))
-        return tool_result(call["id"], "figure = 241")
+    def __call__(self, *given: Any, **named: Any) -> Block:
+        if named or len(given) != 1 or not isinstance(given[0], dict) or "id" not in given[0]:
+            said = ", ".join([*map(brief, given), *(f"{name}=..." for name in named)])
+            why = "the tool port takes the tool_use itself, and finds the arguments in it"
+            raise Broken("the tool asked by tool(call)", f"tool({said})", why)
+        self.calls.append(deepcopy(given[0]))
+        return tool_result(given[0]["id"], "figure = 241")
 
 
 def a_safe_tool_is_called_again(answer: InDoubt) -> None:
@@ -591,7 +598,14 @@ def play(answer: Journaled, path: Path, world: World, policies: Policy = USUAL) 
         return turn(run, policies, plain(), model, tool)
     except Diverged as error:
         why = "one journal counts the steps of all three, so journal(path) is called once"
-        raise Broken("the same steps in the same order as before", str(error), why) from None
+        got = f"Diverged: {error}"
+        raise Broken("the same steps in the same order as before", got, why) from None
+    except TypeError as error:
+        if not any(word in str(error) for word in ("not callable", "missing")):
+            raise
+        expected = "an effect, and an in_doubt, that the step can call without arguments"
+        why = "hand over lambda: model(request), and not what it gives back; in_doubt likewise"
+        raise Broken(expected, str(error), why) from None
 
 
 def unwrapped(
@@ -912,7 +926,7 @@ HARNESSES: dict[str, tuple[InFlight, str]] = {
     "Codex": (aborted, "the call gets the result 'aborted', and is never made again"),
     "IronClaw": (closed, "it wrote 'before a side effect', so on resuming it fails the run"),
     "OpenHands SDK": (made_again, "a call without a result is made when the run is resumed"),
-    "OpenHarness": (dropped, "the call is taken out of the array, so the model goes on without it"),
+    "OpenHarness": (dropped, "it is taken out of the array, so the model does not know of it"),
     "ours": (unknown, "the model is told: outcome unknown, check first"),
     "ours, with a key": (keyed, "the call is made again, and the key makes the second one nothing"),
 }
@@ -929,7 +943,7 @@ def survived(name: str) -> tuple[Any, Any, Any]:
 
 
 def resumed(name: str, already: bool) -> tuple[int, str]:
-    """How many mails there are in the end, and who hears that one was in doubt."""
+    """How many mails there are in the end, and who is told that one was cut off."""
     sent = [MAIL["id"]] if already else []
 
     def send(call: Block) -> Block:
@@ -984,9 +998,9 @@ def mails_after_a_kill_after_the_effect(answer: Judged) -> None:
     expect_judged(answer, 1, "the mails there are, if it dies after the mail was sent")
 
 
-def who_is_told_of_the_doubt(answer: Judged) -> None:
+def who_is_told_that_it_was_cut_off(answer: Judged) -> None:
     """Killed after the effect, and resumed."""
-    expect_judged(answer, 2, "who hears that something was in doubt")
+    expect_judged(answer, 2, "who is told that the call was cut off")
 
 
 ENTRIES = Exercise(
@@ -1100,7 +1114,7 @@ JUDGED = Exercise(
         every_harness_is_judged,
         mails_after_a_kill_after_the_effect,
         mails_after_a_kill_before_the_effect,
-        who_is_told_of_the_doubt,
+        who_is_told_that_it_was_cut_off,
     ),
 )
 

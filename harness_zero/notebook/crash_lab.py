@@ -77,7 +77,7 @@ def as_told(moment: Moment, run: Tried, lines: dict[str, int]) -> dict[str, Any]
     added = run.ending.journal.decode().splitlines()[len(left) :]
     columns = [run.ending.before, run.ending.effects, run.anew.effects if run.anew else Counter()]
     return {
-        "step": moment.step.replace(" ", ", "),
+        "where": in_words(moment.step),
         "says": moment.says,
         "left": [lines.setdefault(line, len(lines)) for line in left],
         "torn": cut(torn, LONG),
@@ -85,6 +85,11 @@ def as_told(moment: Moment, run: Tried, lines: dict[str, int]) -> dict[str, Any]
         "resumes": resumes(run, len(left)),
         "effects": [[counted(column, name) for column in columns] for name in EFFECTS],
     }
+
+
+def in_words(step: str) -> str:
+    """The place of a moment: a step by its number and name, or what is before all steps."""
+    return "the turn" if step == "turn" else f"step {step.replace(' ', ', ')}"
 
 
 def counted(effects: Counter[str], name: str) -> int:
@@ -156,7 +161,7 @@ class CrashLab:
     def heading(self) -> str:
         """Which moment it is."""
         number = f"moment {self.at + 1} of {len(self.payload['moments'])}"
-        return f"Killed at {number}, in step {self.moment['step']}: {self.moment['says']}."
+        return f"Killed at {number}, in {self.moment['where']}: {self.moment['says']}."
 
     def lines(self) -> list[str]:
         """The journal: what was left, the line that was cut off, and what the resume added."""

@@ -15,7 +15,7 @@ from harness_zero.models.recorded import Diverged
 Effect = Callable[[], Any]
 
 
-def append(path: Path, **line: Any) -> None:
+def append(path: Path, line: dict[str, Any]) -> None:
     """Write a line behind the others. The file is closed, so a killed process does not lose it."""
     with path.open("a", encoding="utf-8") as file:
         file.write(json.dumps(line) + "\n")
@@ -37,7 +37,7 @@ def of_outcomes(path: Path) -> Callable[..., Any]:
         if number in done:
             return done[number]
         outcome = effect()
-        append(path, step=number, done=outcome)
+        append(path, {"step": number, "done": outcome})
         return outcome
 
     return step
@@ -58,9 +58,9 @@ def of_intents(path: Path) -> Callable[..., Any]:
         if number in begun:
             effect = in_doubt or effect
         else:
-            append(path, step=number, begun=asked)
+            append(path, {"step": number, "begun": asked})
         outcome = effect()
-        append(path, step=number, done=outcome)
+        append(path, {"step": number, "done": outcome})
         return outcome
 
     return step

@@ -467,6 +467,12 @@ WRONG = {
         ),
         "never again": (doubting(again=lambda call, safe: False), "a second look harms nobody"),
         "twice": (looks_twice, "got:      2 calls"),
+        "by its arguments": (
+            lambda call, tool, safe: (
+                tool(**call["input"]) if call["name"] in safe else in_doubt(call, tool, safe)
+            ),
+            "the tool port takes the tool_use itself",
+        ),
         "no error": (doubting(error=False), "nothing says that the call went well"),
         "not executed": (
             lambda call, tool, safe: (
@@ -510,7 +516,7 @@ WRONG = {
             stepping(only_done=True),
             "Diverged, where clock is asked for and the journal has tool",
         ),
-        "another error": (stepping(diverges=ValueError), "ValueError: step 2 was tool"),
+        "another error": (stepping(diverges=ValueError), "by its name it is told from a bug"),
         "an error is an outcome": (stepping(catches=True), "the effect's own OSError"),
         "by what was asked": (keyed_by_what_was_asked, "in the third step"),
         "the lines": (journal_without_a_step, "a function step(asked, effect"),
@@ -539,6 +545,16 @@ WRONG = {
             "read_file is safe",
         ),
         "made before the step": (made_at_once, "got:      read_file"),
+        "what it gives, and no function": (
+            wrapping(model=lambda step, model: lambda request: step("model", model(request))),
+            "hand over lambda: model(request)",
+        ),
+        "in_doubt as it is": (
+            wrapping(
+                tool=lambda step, tool, safe: lambda call: step(call, lambda: tool(call), in_doubt)
+            ),
+            "in_doubt likewise",
+        ),
         "the name of the tool": (
             wrapping(
                 tool=lambda step, tool, safe: (
@@ -581,10 +597,10 @@ WRONG = {
         "aborted is made": (but(codex=(0, 2, "model")), "never made again"),
         "closed is made": (but(ironclaw=(0, 2, "person")), "fails the run"),
         "without a result is left": (but(sdk=(1, 1, "nobody")), "is made when the run is resumed"),
-        "dropped is forgotten": (but(openharness=(0, 1, "nobody")), "the model goes on without it"),
+        "dropped is forgotten": (but(openharness=(0, 1, "nobody")), "does not know of it"),
         "the key sends twice": (but(key=(1, 2, "nobody")), "makes the second one nothing"),
         "unknown is sent": (but(ours=(1, 1, "model")), "if it dies before the mail is sent"),
-        "a person for the model": (but(codex=(0, 1, "person")), "who hears"),
-        "the model for a person": (but(ironclaw=(0, 1, "model")), "IronClaw: who hears"),
+        "a person for the model": (but(codex=(0, 1, "person")), "who is told"),
+        "the model for a person": (but(ironclaw=(0, 1, "model")), "IronClaw: who is told"),
     },
 }

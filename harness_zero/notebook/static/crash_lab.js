@@ -4,7 +4,7 @@
  * what the resume adds and what happened outside was tried beforehand; the payload is made in
  * crash_lab.py. Whatever it holds enters the page as text, never as markup.
  *
- * @typedef {{step: string, says: string, left: number[], torn: string, added: number[],
+ * @typedef {{where: string, says: string, left: number[], torn: string, added: number[],
  *   resumes: string, effects: number[][]}} Moment
  * @typedef {{lines: [string, string][], moments: Moment[], effects: Record<string, string>,
  *   once: string[], heads: string[], note: string}} Payload
@@ -88,7 +88,7 @@ function render({ model, el }) {
   function show(/** @type {number} */ wanted) {
     at = Math.max(0, Math.min(last, wanted));
     const moment = told.moments[at];
-    const words = `step ${moment.step}: ${moment.says}`;
+    const words = `${moment.where}: ${moment.says}`;
     slider.value = `${at}`;
     slider.setAttribute("aria-valuetext", words);
     placed.textContent = `${at + 1} of ${last + 1}`;
