@@ -453,7 +453,7 @@ def test_the_copy_around_the_terminal_is_meant_unless_one_is_named(ours):
 
 
 @pytest.mark.parametrize(
-    "lab", ["", "9", "001", "01_", "structural_stop", "../labs", "-", "/", "1/.."]
+    "lab", ["", "99", "001", "01_", "structural_stop", "../labs", "-", "/", "1/.."]
 )
 def test_an_unknown_lab_is_a_sentence_that_names_those_there_are(ours, lab):
     told = harness_zero("reset", lab, cwd=ours)
