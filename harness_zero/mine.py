@@ -59,6 +59,15 @@ def borrowed(name: str, **pieces: Callable[..., Any]) -> Callable[..., Any]:
     return ours.borrowed(**{need: pieces[need] for need in ours.needs})
 
 
+def ours(*names: str) -> list[Callable[..., Any]]:
+    """Our own pieces of these names, as if nobody had written one yet: a notebook's stand-ins."""
+    latest = {name: exercises[-1].piece for name, exercises in makers().items()}
+    made: dict[str, Callable[..., Any]] = {}
+    for name in in_order({name: {*piece.needs} for name, piece in latest.items() if piece}):
+        made[name] = borrowed(name, **made)
+    return [made[name] for name in names]
+
+
 def beside(run: Callable[..., Any], repetition: Callable[..., Any]) -> Callable[..., Any]:
     """The harness with the detector among what its `run` takes as `more`, if it takes that."""
     if "more" not in signature(run).parameters:
@@ -155,12 +164,12 @@ def is_ours(page: str) -> bool:
 def page_of(mine: Mapping[str, Exercise | None], needs: Mapping[str, set[str]]) -> str:
     """The source of the package's page; a piece comes behind those that it needs."""
     lines = [page_line(name, mine) for name in in_order(needs)]
-    around = ["run = beside(run, repetition)"]
-    around += ["run = marking(run, marked)"] if "marked" in needs else []
+    ways = {"repetition": "run = beside(run, repetition)", "marked": "run = marking(run, marked)"}
+    around = [way for name, way in ways.items() if name in needs and name not in needs["run"]]
     taken = {line.split(" = ")[1].split("(")[0] for line in around}
     taken |= set() if len(mine) == len(lines) else {"borrowed"}
-    imported = f"from harness_zero.mine import {', '.join(sorted(taken))}"
-    return f"{PAGE}\n{imported}\n\n" + "\n".join([*lines, "", *around, ""])
+    head = [f"from harness_zero.mine import {', '.join(sorted(taken))}", ""] if taken else []
+    return f"{PAGE}\n" + "\n".join([*head, *lines, *(["", *around] if around else []), ""])
 
 
 def page_line(name: str, mine: Mapping[str, Exercise | None]) -> str:

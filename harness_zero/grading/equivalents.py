@@ -43,6 +43,10 @@ HOW_OFTEN = (
 )
 WHICH_KEY = "What was wrong with a key is told in words of one's own; that it was, a promise holds."
 WHY_STUCK = "Why it is stuck is told in words of one's own, and the label says that it is."
+WHY_NOT = "What a denial says behind the word is free, as long as it gives a reason."
+NAMED_SAFE = "Whether a name stands among the safe ones is asked, and not where."
+AMONG_HOLDERS = "Where two of them hold at once, either may tell."
+LAYERS_FIRST = "A layer is made before the loop asks for anything, wherever in here."
 
 EQUIVALENTS: dict[str, dict[str, str]] = {
     "report": {
@@ -382,5 +386,65 @@ EQUIVALENTS: dict[str, dict[str, str]] = {
     },
     "doubled": {
         'return "«c → C»", 5': CAPITAL,
+    },
+    "verdict": {
+        "fitting = [said for said, pattern in «rules → (rules)[::-1]» if "
+        'fnmatchcase(call["name"], pattern)]': "The strictest counts, wherever it stands.",
+    },
+    "permission": {
+        'if answer is True: ⇄ why = answer if isinstance(answer, str) else "the user said no"': (
+            NOT_MADE_OF
+        ),
+        'answer = said == "allow" or "«by a rule → XXby a ruleXX»"': WHY_NOT,
+        'answer = said == "allow" or "«by a rule → BY A RULE»"': WHY_NOT,
+        'answer = ask(call) if ask else "«nobody is there to be asked → XXnobody is there to be '
+        'askedXX»"': WHY_NOT,
+        'answer = ask(call) if ask else "«nobody is there to be asked → NOBODY IS THERE TO BE '
+        'ASKED»"': WHY_NOT,
+        'why = answer if isinstance(answer, str) else "«the user said no → XXthe user said '
+        'noXX»"': WHY_NOT,
+        'why = answer if isinstance(answer, str) else "«the user said no → THE USER SAID '
+        'NO»"': WHY_NOT,
+        'return tool_result(call["id"], f"not executed: denied: {why}", '
+        'is_error=«True → "XX"»)': "For whatever is true, tool_result marks the block with True.",
+    },
+    "who_let_it": {'return "«c → C»", 8': CAPITAL},
+    "pool": {
+        "lock, spent, reserved = Lock(), 0.0, 0.0 ⇄ def paid(model):": LATE_NAMES,
+        "lock, «spent, reserved → reserved, spent» = Lock(), 0.0, 0.0": NAMES,
+        "with lock: ⇄ cost = 0.0": NOT_MADE_OF,
+        'raise Spent("«nothing is left in the pool → XX»")': FREE_WORDS,
+        'raise Spent(«"nothing is left in the pool" → None»)': FREE_WORDS,
+        'raise Spent("«nothing is left in the pool → XXnothing is left in the '
+        'poolXX»")': FREE_WORDS,
+        'raise Spent("«nothing is left in the pool → NOTHING IS LEFT IN THE POOL»")': FREE_WORDS,
+        "reserved -= most_usd ⇄ spent += cost": NOT_MADE_OF,
+    },
+    "all_together": {
+        "paid, left = purse or pool(cap_usd, 0.01) ⇄ speak = retried(lambda request: model("
+        'request["messages"]), sleep=sleep)': NOT_MADE_OF,
+        'speak = retried(lambda request: model(request["messages"]), sleep=sleep) ⇄ tool = '
+        "with_user(lambda call: answer(call, tools), ask)": NOT_MADE_OF,
+        "if rules is not None: ⇄ policy = first_of(": LAYERS_FIRST,
+        "policy = first_of( ⇄ run = Run(prompt, clock)": LAYERS_FIRST,
+        "paid, left = purse or pool(cap_usd, «0 → 1».01)": (
+            "A run that is alone has one call under way at a time, whatever is reserved for it."
+        ),
+        "speak, tool, clock = journaled(path, speak, tool, clock, («*safe, USER → USER, "
+        "*safe»))": NAMED_SAFE,
+        'brakes(max_rounds, cap_usd, seconds), ⇄ brake(lambda run: End("cost_cap", "nothing is '
+        'left") if left() <= 0 else None),': AMONG_HOLDERS,
+        'brake(lambda run: End("cost_cap", "nothing is left") if left() <= 0 else None), ⇄ '
+        "brake(repetition()),": AMONG_HOLDERS,
+        'brake(lambda run: End("cost_cap", "«nothing is left → XX»") if left() <= 0 else '
+        "None),": FREE_WORDS,
+        'brake(lambda run: End("cost_cap", «"nothing is left" → None») if left() <= 0 else '
+        "None),": FREE_WORDS,
+        'brake(lambda run: End("cost_cap", «"nothing is left" → ») if left() <= 0 else '
+        "None),": FREE_WORDS,
+        'brake(lambda run: End("cost_cap", "«nothing is left → XXnothing is leftXX»") if '
+        "left() <= 0 else None),": FREE_WORDS,
+        'brake(lambda run: End("cost_cap", "«nothing is left → NOTHING IS LEFT»") if left() '
+        "<= 0 else None),": FREE_WORDS,
     },
 }
