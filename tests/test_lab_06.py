@@ -90,7 +90,7 @@ def test_the_page_that_the_course_writes_is_known_as_its_own(copy):
 
 
 def test_a_page_of_before_this_lab_is_the_courses_too(copy):
-    with_pieces(copy, "act")
+    with_pieces(copy, *OLD, *NEW)
     path = copy / "my_harness/__init__.py"
     old = page(copy).replace("beside, borrowed", "borrowed").partition("\n\nrun = beside")[0] + "\n"
     path.write_text(old, "utf-8")

@@ -46,8 +46,11 @@ def test_the_answer_becomes_a_piece_and_brings_its_helpers_along(copy):
     assert "my_harness/marked.py is yours now." in taken(copy, "marked")
     source = (copy / "my_harness/marked.py").read_text("utf-8")
     assert "def bare(" in source and "def mark_last(" in source
-    page = (copy / "my_harness/__init__.py").read_text("utf-8")
-    assert page.endswith("\nrun = beside(run, repetition)\nrun = marking(run, marked)\n")
+    page = copy / "my_harness/__init__.py"
+    assert "marking" not in page.read_text("utf-8")  # the borrowed run takes the marks in itself
+    with_pieces(copy, "two_halves")
+    both = "\nrun = beside(run, repetition)\nrun = marking(run, marked)\n"
+    assert page.read_text("utf-8").endswith(both)
 
 
 @pytest.mark.parametrize("name", ["first_change", "with_news", "compact"])

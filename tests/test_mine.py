@@ -167,6 +167,24 @@ def retried(model, sleep, attempts=3):
 def key(run, call):
     return ours(run, call)
 """,
+    "verdict": """from harness_zero.grading.lab11 import verdict as ours
+
+
+def verdict(rules, call):
+    return ours(rules, call)
+""",
+    "permission": """from harness_zero.grading.lab11 import permission_by, verdict
+
+
+def permission(tool, rules, ask=None):
+    return permission_by(verdict)(tool, rules, ask)
+""",
+    "pool": """from harness_zero.grading.lab11 import pool as ours
+
+
+def pool(cap_usd, most_usd):
+    return ours(cap_usd, most_usd)
+""",
     "ending": """from harness_zero.policy import ending as ours
 
 
