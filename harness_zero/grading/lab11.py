@@ -19,7 +19,12 @@ from harness_zero.grading.diagnosis import (
     the_array_holds_what_the_model_said,
 )
 from harness_zero.grading.exercise import Exercise, Lab, Piece
-from harness_zero.grading.lab05 import TWO_HALVES, Act, one_at_a_time
+from harness_zero.grading.lab05 import (
+    TWO_HALVES,
+    Act,
+    a_model_that_fails_leaves_the_run_in_your_hands,
+    one_at_a_time,
+)
 from harness_zero.grading.lab09 import Killed, a_file, in_file
 from harness_zero.labels import End, Label
 from harness_zero.loop import turn
@@ -806,7 +811,8 @@ class Office:
 def it_keeps_what_the_run_of_lab_05_promises(play: Play) -> None:
     """All of it: more pieces, and not one promise less."""
     for promise in TWO_HALVES.promises:
-        promise(partial(unmarking(play), sleep=at_once))
+        fails = promise is a_model_that_fails_leaves_the_run_in_your_hands
+        promise(partial(unmarking(play), **({"sleep": at_once} if fails else {})))
 
 
 def unmarking(play: Play) -> Play:

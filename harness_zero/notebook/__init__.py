@@ -11,6 +11,7 @@ from harness_zero.notebook.crash_lab import crash_lab
 from harness_zero.notebook.diagram import diagram
 from harness_zero.notebook.diff import show_diff
 from harness_zero.notebook.events import event_tree
+from harness_zero.notebook.harness_map import harness_map
 from harness_zero.notebook.lines import show_messages
 from harness_zero.notebook.mine import mine, my_harness
 from harness_zero.notebook.offline import offline_api
@@ -35,6 +36,7 @@ __all__ = [
     "event_tree",
     "flight",
     "fly",
+    "harness_map",
     "mine",
     "my_harness",
     "offline_api",

@@ -1,6 +1,5 @@
 """Answers to lab 11: right ones of several shapes, and what people get wrong."""
 
-import re
 import time
 from collections.abc import Callable
 from fnmatch import fnmatch, fnmatchcase
@@ -389,8 +388,59 @@ def plain_view(run):
     return {"messages": run.messages}
 
 
+class Turn:
+    """One turn, with a port a method."""
+
+    def __init__(self, model, tools, paid, ask):
+        self.ask_model, self.tools, self.paid, self.ask = model, tools, paid, ask
+
+    def model(self, request):
+        return self.ask_model(request["messages"])
+
+    def tool(self, call):
+        if call["name"] == USER:
+            return with_user(self.tool, self.ask)(call)
+        return answer(call, self.tools)
+
+    def view(self, run):
+        return marked({"messages": [*run.messages]})
+
+
+def in_methods(model, tools, prompt, **more):
+    given = {"max_rounds": 20, "cap_usd": 2.0, "seconds": 600, "clock": time.monotonic} | more
+    paid, left = given.get("purse") or pool(given["cap_usd"], MOST_USD)
+    turn = Turn(model, tools, paid, given.get("ask"))
+    speak, tool, clock = retried(turn.model, given.get("sleep", time.sleep)), turn.tool, None
+    if path := given.get("path"):
+        safe = {*given.get("safe", ()), USER}
+        speak, tool, clock = journaled(path, speak, tool, given["clock"], safe)
+    if (rules := given.get("rules")) is not None:
+        tool = permission(tool, rules, asked_at(tool))
+    hook = given.get("hook") or (lambda run, again: None)
+    limits = (given[name] for name in ("max_rounds", "cap_usd", "seconds"))
+    policies = [stop_hook(structural_stop, hook), brakes(*limits)]
+    policies += [brake(lambda run: End("cost_cap") if left() <= 0 else None), brake(repetition())]
+    run = Run(prompt, clock or given["clock"])
+    try:
+        end = until_end(
+            run, first_of(*policies, *given.get("more", ())), turn.view, paid(speak), tool
+        )
+    except KeyboardInterrupt:
+        end = End("interrupted", "")
+    return run.close(end).messages, run.label
+
+
 def told_who():
     return "c", 8
+
+
+def told_who_aloud():
+    return ["C", 8]
+
+
+def told_who_in_steps():
+    letter, at = " c", 8
+    return letter, at
 
 
 RIGHT = {
@@ -401,25 +451,15 @@ RIGHT = {
         Guard,
         permission_of(),
     ],
-    "who_let_it": [told_who, lambda: ["C", 8], lambda: (" c", 8)],
+    "who_let_it": [told_who, told_who_aloud, told_who_in_steps],
     "pool": [lab11.pool, pool_of_a_class, pool_that_waits, pool_of()],
-    "all_together": [together(), ours("run")[0], together(hooked=stop_hook_always)]
-    if (stop_hook_always := lambda stop, hook: stop_hook(stop, hook or (lambda *_: None)))
-    else [],
+    "all_together": [together(), ours("run")[0], in_methods],
 }
 
 WRONG = {
     "verdict": {
         "the first": (verdict_of(choose=lambda all: all[0]), "a deny outweighs an ask"),
         "the last": (verdict_of(choose=lambda all: all[-1]), "a deny outweighs an ask"),
-        "the mildest": (
-            verdict_of(choose=lambda all: min(all, key=("allow", "ask", "deny").index)),
-            "a deny outweighs an ask",
-        ),
-        "the most frequent": (
-            verdict_of(choose=lambda all: max(all, key=all.count)),
-            "wherever they stand",
-        ),
         "allowed": (verdict_of(default="allow"), "what nobody thought of"),
         "denied": (verdict_of(default="deny"), "'ask' for delete_all"),
         "nothing": (verdict_of(default=None), "'ask' for delete_all"),
@@ -429,14 +469,6 @@ WRONG = {
         ),
         "a part": (
             verdict_of(fits=lambda pattern, call: pattern.strip("*") in call["name"]),
-            "a part of a name is no name",
-        ),
-        "a beginning": (
-            verdict_of(fits=lambda pattern, call: call["name"].startswith(pattern.rstrip("*"))),
-            "a part of a name is no name",
-        ),
-        "a regular expression": (
-            verdict_of(fits=lambda pattern, call: re.match(pattern, call["name"]) is not None),
             "a part of a name is no name",
         ),
         "sorts": (verdict_that_sorts, "somebody else's list"),
@@ -464,7 +496,6 @@ WRONG = {
             permission_of(asked=lambda ask, call: ask(call) if ask else True),
             "silence is no yes",
         ),
-        "always asks": (permission_of(always_ask=True), "where a rule denies it"),
         "asks of the name": (
             permission_of(asked=lambda ask, call: ask(call["name"]) if ask else False),
             "has to see what would happen",
@@ -528,16 +559,10 @@ WRONG = {
             "settled is what the call cost",
         ),
         "never settled": (pool_of(price=lambda reply, most: 0.0), "settled is what the call cost"),
-        "left before the call": (
-            pool_of(left=lambda state, cap: cap),
-            "settled is what the call cost",
-        ),
         "what is spent": (pool_of(left=lambda state, cap: state["spent"]), "nothing is spent yet"),
         "one lock for all": (pool_of(locked=True), "not while the model speaks"),
         "one pool for all": (pool_of(shared=ALL), "is a pool of its own"),
-        "each its own": (pool_of(each=True), "settled is what the call cost"),
         "kept": (pool_of(gives_back=False), "what was reserved for it goes back"),
-        "no exception": (pool_of(refuse=lambda: None), "no third call"),
         "too early": (
             pool_of(held=lambda state, cap: state["spent"] + state["reserved"] + 0.375 > cap),
             "it can pass the cap, the next cannot",
