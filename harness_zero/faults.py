@@ -4,6 +4,8 @@ import sysconfig
 import traceback
 from pathlib import Path
 
+from harness_zero.brief import told_by
+
 NOT_THE_LEARNERS = (
     str(Path(__file__).parent),
     *(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")),
@@ -33,6 +35,11 @@ def own_frames(error: BaseException) -> list[traceback.FrameSummary]:
     """The frames of an error that are the learner's own code, the innermost last."""
     passed = traceback.extract_tb(error.__traceback__)
     return [frame for frame in passed if not frame.filename.startswith(NOT_THE_LEARNERS)]
+
+
+def raised(error: BaseException) -> str:
+    """An error in words, and where in the learner's own code it passed."""
+    return f"{type(error).__name__}: {told_by(str, error)}{place(error)}"
 
 
 def place(error: BaseException) -> str:

@@ -9,12 +9,13 @@ import json
 import re
 from collections.abc import Sequence
 from itertools import islice, takewhile
+from math import isinf
 from typing import Any
 
 from harness_zero.brief import brief, cut, excerpt
 from harness_zero.contracts.schema import faults, refuse_unknown
 from harness_zero.contracts.veto import LONGEST, QUOTED, is_answer, refuse_brake
-from harness_zero.faults import SetupFault
+from harness_zero.faults import SetupFault, raised
 from harness_zero.labels import End, Label, Say
 from harness_zero.messages import Reply, words
 from harness_zero.policy import called, ending
@@ -80,13 +81,17 @@ def bare(text: str) -> str:
 
 
 def parsed(written: str) -> Any:
-    """The JSON as a value; NaN and Infinity are none."""
+    """The JSON as a value; NaN and Infinity are none, and 1e999 is no way around that."""
 
     def refuse(name: str) -> Any:
         raise ValueError(f"{name} is no number to JSON")
 
+    def finite(number: str) -> float:
+        value = float(number)
+        return refuse(cut(number, 20)) if isinf(value) else value
+
     try:
-        return json.loads(written, parse_constant=refuse)
+        return json.loads(written, parse_constant=refuse, parse_float=finite)
     except (ValueError, RecursionError) as error:
         raise NotInForm(f"the answer is no JSON: {brief(written)} ({error})") from None
 
@@ -99,6 +104,9 @@ def validated(kind: Any, written: str) -> Any:
         told = getattr(error, "errors", None)
         found = told() if callable(told) else [{"loc": (), "msg": str(error)}]
         raise NotInForm(listed([as_sentence(each) for each in found])) from None
+    except Exception as error:
+        wants = "a validator raises ValueError for what is not in form"
+        raise SetupFault(f"the output type raised {raised(error)}; {wants}") from error
 
 
 def as_sentence(found: dict[str, Any]) -> str:
@@ -108,9 +116,10 @@ def as_sentence(found: dict[str, Any]) -> str:
 
 
 def listed(found: Sequence[str]) -> str:
-    """The first few things that are wrong."""
+    """The first few things that are wrong; half a character is spelled out, since none is sent."""
     more = ["and more"] if len(found) > TOLD else []
-    return "; ".join([*found[:TOLD], *more])
+    told = "; ".join([*found[:TOLD], *more])
+    return told.encode(errors="backslashreplace").decode()
 
 
 def form_fault(reply: Reply, kind: Any) -> str | None:

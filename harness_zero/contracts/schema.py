@@ -20,7 +20,7 @@ TYPES: dict[str, Callable[[Any], bool]] = {
     "array": lambda value: isinstance(value, list),
     "object": lambda value: isinstance(value, dict),
     "number": lambda value: is_number(value),
-    "integer": lambda value: is_number(value) and value == int(value),
+    "integer": lambda value: is_number(value) and (isinstance(value, int) or value.is_integer()),
 }
 NOTES = {"$schema", "$id", "title", "description", "default", "examples", "$comment"}
 CHECKED = {
@@ -31,12 +31,43 @@ CHECKED = {
 
 
 class UnknownSchema(SetupFault):
-    """A schema asks for what is not checked here."""
+    """A schema asks for what is not checked here, or in a way that means nothing."""
 
 
 def is_number(value: Any) -> bool:
     """Whether a value is a number to JSON: True is none."""
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def is_pattern(value: Any) -> bool:
+    """Whether a value is a regular expression."""
+    try:
+        return isinstance(value, str) and bool(re.compile(value))
+    except Exception:  # re.error, and what very odd ones raise
+        return False
+
+
+def is_count(value: Any) -> bool:
+    """Whether a value is a number that something can have of."""
+    return TYPES["integer"](value) and value >= 0
+
+
+def is_names(value: Any) -> bool:
+    """Whether a value is a list of names."""
+    return isinstance(value, list) and all(isinstance(each, str) for each in value)
+
+
+COUNT, NUMBER = ("a whole number from 0 up", is_count), ("a number", is_number)
+WRITTEN: dict[str, tuple[str, Callable[[Any], bool]]] = {  # how a keyword's value is written
+    "type": ("a type, or a list of some", lambda value: value != []),
+    "enum": ("a list of values", lambda value: isinstance(value, list)),
+    "anyOf": ("a list of schemas", lambda value: isinstance(value, list) and value != []),
+    "properties": ("an object of schemas by name", lambda value: isinstance(value, dict)),
+    "required": ("a list of names", is_names),
+    "pattern": ("a regular expression", is_pattern),
+    **dict.fromkeys(["minItems", "maxItems", "minLength", "maxLength"], COUNT),
+    **dict.fromkeys(["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"], NUMBER),
+}
 
 
 def refuse_unknown(schema: Any, at: str = "the schema") -> None:
@@ -47,13 +78,18 @@ def refuse_unknown(schema: Any, at: str = "the schema") -> None:
         raise UnknownSchema(f"{at} is no schema but {brief(schema)}")
     if strange := [*map(str, schema.keys() - NOTES - CHECKED), *unknown_types(schema)]:
         raise UnknownSchema(f"{at} asks for {strange[0]!r}, which is not checked here")
+    for name, value in schema.items():
+        wanted, fits = WRITTEN.get(name, ("", lambda value: True))
+        if not fits(value):
+            raise UnknownSchema(f"{at} has {name}: {brief(value)}; that has to be {wanted}")
     for where, inner in inner_schemas(schema):
         refuse_unknown(inner, f"{at}.{where}")
 
 
 def unknown_types(schema: dict[str, Any]) -> list[str]:
     """The types that a schema names and JSON does not have."""
-    return [str(each) for each in as_list(schema.get("type", [])) if each not in TYPES]
+    named = as_list(schema.get("type", []))
+    return [str(each) for each in named if not isinstance(each, str) or each not in TYPES]
 
 
 def inner_schemas(schema: dict[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -10,11 +10,13 @@ from collections.abc import Callable, Iterable, Iterator
 from hashlib import sha256
 from pathlib import Path, PurePath
 
-from harness_zero.brief import excerpt, told_by
-from harness_zero.contracts.veto import Hook
+from harness_zero.brief import brief, excerpt, told_by
+from harness_zero.contracts.veto import Hook, HookFailed
+from harness_zero.faults import SetupFault
 from harness_zero.rounds import quiet
 from harness_zero.run import Run
 from harness_zero.runner import run as run_by_shell
+from harness_zero.runner import runnable
 
 Files = dict[str, str | None]  # by path, what stands in each, in short
 Check = Callable[[], str | None]  # runs something; what it says if that fails, None if it passes
@@ -39,7 +41,10 @@ def verifier(check: Check, name: str = "", longest: int = LONGEST) -> Hook:
             failed = f"it could not be run: {type(error).__name__}: {told_by(str, error)}"
         if failed is None:
             return None
-        told = excerpt(quiet(str(failed)).strip(), longest)
+        if not isinstance(failed, str):
+            wants = "a check gives back in words what is wrong, or None if nothing is"
+            raise HookFailed(f"{wants}; {name} gave back {brief(failed)}")
+        told = excerpt(quiet(failed).strip(), longest)
         return f"You are not done: {name} does not pass.\n{told}"
 
     hook.__name__ = name
@@ -61,7 +66,8 @@ def command(
     or removed fails the check before anything is run, and so does a new one whose name is there
     in full. Hidden folders are not searched.
     """
-    root, patterns = Path(folder), [*kept]
+    root, patterns = Path(folder), [kept] if isinstance(kept, str) else [*kept]
+    refuse_unusable(line, root, patterns)
     at_first = {} if before else fingerprints(root, patterns)
 
     def check() -> str | None:
@@ -76,6 +82,22 @@ def command(
 
     check.__name__ = f"`{line}`"
     return check
+
+
+def refuse_unusable(line: str, root: Path, patterns: list[str]) -> None:
+    """Raise if the command can never be run, or a pattern can find no file."""
+    try:
+        runnable(line)
+    except (TypeError, ValueError) as error:
+        raise SetupFault(f"a check needs a command to run: {error}") from None
+    for pattern in patterns:
+        if not isinstance(pattern, str) or not pattern.strip(" ./"):
+            raise SetupFault(
+                f"what is kept is a pattern of files, as test_*.py; not {brief(pattern)}"
+            )
+        if (root / pattern).is_dir():
+            files_in = f"{pattern.rstrip('/')}/*.py"
+            raise SetupFault(f"{pattern} is a folder; name what is kept in it, as {files_in}")
 
 
 def fingerprints(root: Path, patterns: list[str]) -> Files:
@@ -93,8 +115,8 @@ def files(root: Path) -> Iterator[Path]:
 
 
 def fingerprint(path: Path) -> str | None:
-    """What stands in a file, in short; None if there is none."""
+    """What stands in a file, in short; None if there is none. A pipe would never end."""
     try:
-        return sha256(path.read_bytes()).hexdigest()
+        return sha256(path.read_bytes()).hexdigest() if path.is_file() else None
     except OSError:
         return None

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from itertools import islice, takewhile
 from typing import TypeGuard
 
-from harness_zero.brief import brief, cut, excerpt, plural, told_by
-from harness_zero.faults import SetupFault, place
+from harness_zero.brief import brief, cut, excerpt, plural
+from harness_zero.faults import SetupFault, raised
 from harness_zero.labels import End, Label, Say
 from harness_zero.layers import WrongOrder
 from harness_zero.loop import ModelFailed
@@ -78,8 +78,7 @@ def verdict(hook: Hook, run: Run, name: str, again: bool | None = None) -> str |
     except ModelFailed as failure:
         raise ModelFailed(f"{name}: {failure}") from failure
     except Exception as error:
-        raised = f"{type(error).__name__}: {told_by(str, error)}{place(error)}"
-        raise HookFailed(f"the hook {name} raised {raised}; that is no verdict") from error
+        raise HookFailed(f"the hook {name} raised {raised(error)}; that is no verdict") from error
     if said is None:
         return None
     if isinstance(said, str) and said.strip():

@@ -1,7 +1,7 @@
 """An output type: what has the form, what is told of what has not, and how often."""
 
 import pytest
-from pydantic import BaseModel
+from pydantic import BaseModel, field_validator
 
 from harness_zero.assembly import assemble, of_messages
 from harness_zero.contracts import NotInForm, UnknownSchema, output, output_type, stop_hook
@@ -146,3 +146,49 @@ def test_what_is_no_form_is_refused_when_the_contract_is_made(kind):
 def test_a_schema_that_is_checked_in_part_is_refused(schema, words):
     with pytest.raises(UnknownSchema, match=words):
         output_type(structural_stop, schema)
+
+
+@pytest.mark.parametrize(
+    ("schema", "words"),
+    [
+        ({"type": ["string", {}]}, "'{}'"),
+        ({"type": []}, "has type: .*; that has to be a type, or a list of some"),
+        ({"enum": "abc"}, "has enum: 'abc'; that has to be a list of values"),
+        ({"anyOf": []}, "a list of schemas"),
+        ({"properties": ["a"]}, "an object of schemas by name"),
+        ({"required": "name"}, "a list of names"),
+        ({"items": {"pattern": "["}}, r"the schema.items has pattern: '\['; .* regular expression"),
+        ({"minLength": "3"}, "a whole number from 0 up"),
+        ({"maximum": None}, "a number"),
+    ],
+)
+def test_a_schema_whose_words_mean_nothing_is_refused_before_an_answer_comes(schema, words):
+    with pytest.raises(UnknownSchema, match=words):
+        output_type(structural_stop, schema)
+
+
+@pytest.mark.parametrize("kind", ["integer", "number"])
+def test_a_number_too_large_for_any_is_told_to_the_model(kind):
+    with pytest.raises(NotInForm, match="1e999 is no number to JSON"):
+        output("1e999", {"type": kind})
+
+
+def test_half_a_character_in_an_answer_is_spelled_out_in_what_the_model_is_told():
+    with pytest.raises(NotInForm) as told:
+        output('{"\\ud800": 1}', {"additionalProperties": {"type": "string"}})
+    assert str(told.value) == r"the answer.\ud800 must be a string, and is 1"
+
+
+def test_a_validator_that_breaks_is_a_fault_in_words_and_not_the_models():
+    class Breaks(BaseModel):
+        """A verdict whose validator has a slip."""
+
+        count: int
+
+        @field_validator("count")
+        @classmethod
+        def known(cls, count):
+            return {}[count]
+
+    with pytest.raises(SetupFault, match=r"raised KeyError: 3 \(in known, line .*ValueError"):
+        output('{"count": 3}', Breaks)

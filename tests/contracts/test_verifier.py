@@ -1,10 +1,13 @@
 """A verifier: something is really run, and what the model may not touch is held."""
 
+import os
+
 import pytest
 
 from harness_zero.assembly import assemble, of_messages
-from harness_zero.contracts import command, stop_hook, verifier
+from harness_zero.contracts import HookFailed, command, stop_hook, verifier
 from harness_zero.desk import Desk
+from harness_zero.faults import SetupFault
 from harness_zero.messages import reply, tool_use
 from harness_zero.policy import structural_stop
 from harness_zero.run import Run
@@ -97,3 +100,42 @@ def test_a_long_output_is_cut_in_the_middle():
 
 def test_a_check_that_takes_too_long_does_not_pass(folder):
     assert "time" in command("sleep 5", folder, seconds=0.2)()
+
+
+@pytest.mark.parametrize("said", [True, False, 0, ["one"]])
+def test_what_a_check_says_is_words_or_nothing(said):
+    with pytest.raises(HookFailed, match="in words what is wrong, or None if nothing is; it gave"):
+        verifier(lambda: said, name="it")(Run("go"), False)
+
+
+def test_one_pattern_may_stand_alone(folder):
+    check = command("true", folder, kept="test_*.py")
+    (folder / "sums.py").write_text(RIGHT, encoding="utf-8")
+    assert check() is None
+    (folder / "test_sums.py").write_text(CHEAT, encoding="utf-8")
+    assert check().endswith("test_sums.py")
+
+
+@pytest.mark.parametrize(
+    ("line", "kept", "words"),
+    [
+        (" ", [], "a check needs a command to run: the command is empty"),
+        (None, [], "a check needs a command to run: a command is a string"),
+        ("true", [""], "what is kept is a pattern of files"),
+        ("true", [None], "what is kept is a pattern of files"),
+        ("true", ["sub"], r"sub is a folder; name what is kept in it, as sub/\*.py"),
+    ],
+)
+def test_what_could_check_nothing_is_refused_when_the_contract_is_made(folder, line, kept, words):
+    (folder / "sub").mkdir()
+    with pytest.raises(SetupFault, match=words):
+        command(line, folder, kept)
+
+
+def test_a_pipe_in_the_place_of_a_test_is_a_change_and_nobody_waits_for_it(folder):
+    check = command("true", folder, kept=["test_*.py"])
+    os.mkfifo(folder / "test_pipe.py")
+    assert check() is None
+    (folder / "test_sums.py").unlink()
+    os.mkfifo(folder / "test_sums.py")
+    assert check().endswith("test_sums.py")
