@@ -11,7 +11,8 @@ reserved.
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Condition
-from typing import Any
+from typing import Any, TypeGuard
+from weakref import WeakSet
 
 from harness_zero.doubt import reads
 from harness_zero.faults import SetupFault
@@ -39,20 +40,34 @@ class Spent(ModelFailed):
     """A call of the model was not made: nothing is left in the pool."""
 
 
+class UnderWay:
+    """A call that is under way."""
+
+
+def is_price(usd: Any) -> TypeGuard[float]:
+    """Whether this is an amount of money: text and NaN are none."""
+    return isinstance(usd, int | float) and usd >= 0
+
+
 class Pool:
     """Money that several runs spend together; it may be used from several threads."""
 
     def __init__(self, cap_usd: float, most_usd: float) -> None:
         """`cap_usd` is what all may spend together, `most_usd` what one call costs at most."""
-        if not cap_usd > 0 or not most_usd > 0:
+        if not all(map(is_price, (cap_usd, most_usd))) or not cap_usd or not most_usd:
             raise SetupFault(
                 f"a pool has a cap and the most that one call costs, both in USD and above 0; "
                 f"these are {cap_usd!r} and {most_usd!r}"
             )
         self.cap_usd, self.most_usd = cap_usd, most_usd
         self.spent_usd, self.unpriced = 0.0, 0
-        self.reserved = 0  # calls that are under way
+        self.under_way = WeakSet[UnderWay]()  # one whose caller was interrupted leaves by itself
         self.changed = Condition()
+
+    @property
+    def reserved(self) -> int:
+        """How many calls are under way."""
+        return len(self.under_way)
 
     @property
     def promised_usd(self) -> float:
@@ -79,7 +94,7 @@ class Pool:
         def speak(request: Request) -> Reply:
             with self.reservation() as settle:
                 reply = model(request)
-                settle(reply.get("cost_usd", 0.0))
+                settle(reply.get("cost_usd", 0.0) if isinstance(reply, dict) else 0.0)
                 return reply
 
         return layer(PAID, speak, model)
@@ -87,15 +102,15 @@ class Pool:
     @contextmanager
     def reservation(self) -> Iterator[Callable[[float | None], None]]:
         """Hold the price of a call. It waits while others hold what is left: some comes back."""
-        self.reserve()
+        call = self.reserve()
         try:
             yield self.settle
         finally:
             with self.changed:
-                self.reserved -= 1
+                self.under_way.discard(call)
                 self.changed.notify_all()
 
-    def reserve(self) -> None:
+    def reserve(self) -> UnderWay:
         """Take a reservation, or raise Spent."""
         with self.changed:
             while not self.end and self.promised_usd >= self.cap_usd:
@@ -103,14 +118,16 @@ class Pool:
                 heed()
             if end := self.end:
                 raise Spent(end.why)
-            self.reserved += 1
+            self.under_way.add(call := UnderWay())
+            return call
 
     def settle(self, cost_usd: float | None) -> None:
-        """Take what a call cost."""
+        """Take what a call cost. What is no price, such as -1, is a price that nobody knows."""
+        cost = cost_usd if is_price(cost_usd) else None
         with self.changed:
-            self.spent_usd += cost_usd or 0.0
-            self.unpriced += cost_usd is None
-            self.most_usd = max(self.most_usd, cost_usd or 0.0)
+            self.spent_usd += cost or 0.0
+            self.unpriced += cost is None
+            self.most_usd = max(self.most_usd, cost or 0.0)
 
     def tool(self, tool: Tool, journaled: Callable[[Tool], Tool]) -> Tool:
         """A journaled tool whose children are paid again when a replay does not play them.

@@ -1,4 +1,4 @@
-"""Work counted in lines of ours that run, not in seconds."""
+"""Work counted in lines of ours that run, not in seconds; and an interrupt at one of them."""
 
 import sys
 from pathlib import Path
@@ -26,3 +26,20 @@ def lines_of(work):
     finally:
         sys.settrace(before)
     return lines
+
+
+def pressing(at):
+    """A tracer under which somebody presses Ctrl+C at the n-th line of the library."""
+    seen = 0
+
+    def trace(frame, event, arg):
+        nonlocal seen
+        if not frame.f_code.co_filename.startswith(OURS):
+            return None
+        if event == "line":
+            seen += 1
+            if seen == at:
+                raise KeyboardInterrupt
+        return trace
+
+    return trace

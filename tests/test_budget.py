@@ -1,10 +1,12 @@
 """One pool of money: reserved before a call, settled after it, whoever calls."""
 
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from random import Random
 from threading import Barrier, Event, Lock
 
 import pytest
+from counting import pressing
 
 from harness_zero.assembly import accounted, assemble
 from harness_zero.budget import Pool, Spent, copied, independent
@@ -229,3 +231,43 @@ def test_three_ways_to_give_children_money_and_what_they_sum_up_to(
 def test_a_pool_without_a_cap_is_refused(cap):
     with pytest.raises(SetupFault, match="a pool has a cap"):
         Pool(cap, 0.1)
+
+
+@pytest.mark.parametrize("amounts", [("1", 0.1), (None, 0.1), (1, None), (1, "0.1")])
+def test_what_is_no_amount_of_money_makes_no_pool(amounts):
+    with pytest.raises(SetupFault, match="both in USD and above 0; these are"):
+        Pool(*amounts)
+
+
+@pytest.mark.parametrize("cost", [-1, float("nan"), "0.10"])
+def test_what_is_no_price_is_a_price_that_nobody_knows_and_gives_nothing_back(cost):
+    pool = Pool(1.00, most_usd=0.30)
+    pool.settle(0.50)
+    run = assemble(costing(cost), {}, pool=pool)(Run("go"))
+    assert (run.label, pool.spent_usd, pool.unpriced) == (Label.MODEL_ERROR, 0.50, 1)
+    assert run.why.startswith("the reply has no cost in USD but")
+    assert pool.end.why == "the price of a call is unknown, so no cap in money can hold"
+
+
+def test_a_model_that_gives_no_reply_is_named_by_the_loop():
+    run = assemble(lambda request: None, {}, pool=Pool(1.00, 0.30))(Run("go"))
+    assert (run.label, run.why) == (
+        Label.MODEL_ERROR,
+        "the reply has no list of content blocks but is None",
+    )
+
+
+def test_an_interrupt_at_any_line_of_a_call_leaves_nothing_reserved():
+    line, came = 0, True
+    while came:
+        line, pool, before = line + 1, Pool(1.00, most_usd=0.30), sys.gettrace()
+        sys.settrace(pressing(line))
+        try:
+            pool.model(costing(0.10))({"messages": []})
+            came = False
+        except KeyboardInterrupt:
+            pass
+        finally:
+            sys.settrace(before)
+        assert pool.reserved == 0, f"line {line}"
+    assert line > 10

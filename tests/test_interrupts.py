@@ -1,9 +1,9 @@
 """Ctrl+C at every single line of the library leaves a valid and truthful array."""
 
 import sys
-from pathlib import Path
 
-import harness_zero
+from counting import pressing
+
 from harness_zero.assembly import of_messages
 from harness_zero.desk import Desk, asking
 from harness_zero.labels import Say
@@ -14,25 +14,7 @@ from harness_zero.run import Run
 from harness_zero.toolbox import toolbox
 from harness_zero.view import plain
 
-HOME = str(Path(harness_zero.__file__).parent)
 LINES = asking("a", "b"), reply(), asking("c", stop_reason="max_tokens"), asking("d"), reply("done")
-
-
-def pressing(at):
-    """A tracer under which somebody presses Ctrl+C at the n-th line of the library."""
-    seen = 0
-
-    def trace(frame, event, arg):
-        nonlocal seen
-        if not frame.f_code.co_filename.startswith(HOME):
-            return None
-        if event == "line":
-            seen += 1
-            if seen == at:
-                raise KeyboardInterrupt
-        return trace
-
-    return trace
 
 
 def interrupted_at(line):
