@@ -8,7 +8,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from threading import Event
 from time import monotonic
+from typing import Any
 
+from harness_zero.brief import brief
 from harness_zero.interrupts import at_once
 from harness_zero.labels import Label
 from harness_zero.run import Clock, Run
@@ -30,6 +32,7 @@ def delegate(
 
     def delegate(task: str) -> str:
         """Hand a task to a helper that knows nothing but these words."""
+        refuse_no_words(task)
         run = harness(Run(task, clock))
         kept(run)
         return told(run)
@@ -44,6 +47,10 @@ def delegate_all(
 
     def delegate_all(tasks: list[str]) -> str:
         """Hand several tasks to helpers that work at the same time and know nothing else."""
+        if not isinstance(tasks, list):
+            raise ValueError(f"tasks are a list, one text for each helper; not {brief(tasks)}")
+        for task in tasks:
+            refuse_no_words(task)
         if len(tasks) > AT_ONCE:
             raise ValueError(f"{AT_ONCE} tasks at once are the most; these are {len(tasks)}")
         runs = [Run(task, clock) for task in tasks]
@@ -55,6 +62,12 @@ def delegate_all(
         return "\n\n".join(f"{n}. {told(run)}" for n, run in enumerate(runs, 1))
 
     return delegate_all
+
+
+def refuse_no_words(task: Any) -> None:
+    """Raise what the parent's model reads: a task is its data, and no fault of the set-up."""
+    if not isinstance(task, str) or not task.strip():
+        raise ValueError(f"a task is words, not {brief(task)}")
 
 
 def told(run: Run) -> str:

@@ -227,3 +227,20 @@ def test_a_fault_of_the_set_up_in_a_child_is_raised_after_the_others_are_closed(
         tool(["the first", "the second"])
     assert [each.label for each in kept] == [Label.INTERRUPTED] * 2
     assert [array_fault(each.messages) for each in kept] == [None] * 2
+
+
+@pytest.mark.parametrize(
+    ("name", "input", "told"),
+    [
+        ("delegate", {"task": " "}, "a task is words, not ' '"),
+        ("delegate", {"task": 3}, "a task is words, not 3"),
+        ("delegate_all", {"tasks": ["Look.", None]}, "a task is words, not None"),
+        ("delegate_all", {"tasks": "Look."}, "tasks are a list, one text for each helper"),
+    ],
+)
+def test_a_task_that_is_none_is_an_error_that_the_model_reads_and_nobody_is_sent(name, input, told):
+    sent = []
+    tools = {"delegate": delegate(sent.append), "delegate_all": delegate_all(sent.append)}
+    run = assemble(scripted(calls(name, **input), reply("Then not.")), tools)(Run("Ask."))
+    assert results(run)[0].startswith(f"ValueError: {told}")
+    assert (run.label, sent) == (Label.FINISHED, [])
