@@ -4,14 +4,16 @@ Rules answer allow, ask or deny. The strictest of those that fit counts, so thei
 means nothing; where none fits, somebody is asked.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from itertools import islice
-from typing import Literal
+from itertools import chain, islice
+from typing import Any, Literal
 
 from harness_zero.brief import brief
 from harness_zero.faults import SetupFault
+from harness_zero.hooks import heard
 from harness_zero.labels import End, Label
 from harness_zero.layers import layer
 from harness_zero.messages import Block, not_executed
@@ -38,6 +40,17 @@ class Rule:
         if self.verdict not in STRICTEST:
             known = ", ".join(STRICTEST)
             raise SetupFault(f"a rule says {known}; this one says {brief(self.verdict)}")
+        if strange := [each for each in self.parts() if not isinstance(each, str)]:
+            wants = 'a rule is made of texts, as Rule("deny", "write_file", {"path": "*.env"})'
+            raise SetupFault(f"{wants}; this one holds {brief(strange[0])}")
+
+    def parts(self) -> Iterator[Any]:
+        """All that has to be text."""
+        yield self.tool
+        if isinstance(self.where, Mapping):
+            yield from chain(*self.where.items())
+        elif self.where is not None:
+            yield {"where": self.where}
 
     def fits(self, call: Block) -> bool:
         """Whether a call is one of those that the rule is about."""
@@ -63,12 +76,22 @@ def verdict(rules: Sequence[Rule], call: Block) -> tuple[Verdict, str]:
 def permission(tool: Tool, rules: Sequence[Rule], ask: Ask | None = None) -> Tool:
     """A tool that makes a call only if it may; what it may not is data for the model."""
 
+    held = listed(rules)
+
     def permitted(call: Block) -> Block:
-        if why := refusal(rules, call, ask):
+        if why := refusal(held, call, ask):
             return not_executed(call, f"{DENIED}{why}")
         return tool(call)
 
     return layer("a permission", permitted, tool)
+
+
+def listed(rules: Sequence[Rule]) -> list[Rule]:
+    """The rules once and for all: one that is read once only would hold for the first call."""
+    held = [*rules] if isinstance(rules, Iterable) else [rules]
+    if isinstance(rules, Rule) or any(not isinstance(rule, Rule) for rule in held):
+        raise SetupFault(f"rules are a list of Rule(...); these are {brief(rules)}")
+    return held
 
 
 def refusal(rules: Sequence[Rule], call: Block, ask: Ask | None) -> str:
@@ -76,7 +99,7 @@ def refusal(rules: Sequence[Rule], call: Block, ask: Ask | None) -> str:
     said, rule = verdict(rules, call)
     if said != "ask":
         return rule if said == "deny" else ""
-    answer = ask(call) if ask else "nobody is there to be asked"
+    answer = heard(ask, deepcopy(call)) if ask else "nobody is there to be asked"
     if answer is True:
         return ""
     return answer if isinstance(answer, str) and answer else "the user said no"

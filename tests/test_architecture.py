@@ -93,13 +93,13 @@ def test_the_core_imports_nothing_that_stands_outside_of_it(path):
         ("busters", {"messages", "ports"}),
         ("layers", {"faults"}),
         ("interrupts", {"messages", "ports", "run"}),
-        ("hooks", {"layers", "messages", "ports"}),
-        ("children", {"interrupts", "labels", "run"}),
+        ("hooks", {"brief", "faults", "layers", "loop", "messages", "ports"}),
+        ("children", {"brief", "interrupts", "labels", "run"}),
         ("effects", {"doubt"}),
         (
             "permission",
             {
-                *("brief", "faults", "labels", "layers", "messages"),
+                *("brief", "faults", "hooks", "labels", "layers", "messages"),
                 *("policy", "ports", "rounds", "run"),
             },
         ),

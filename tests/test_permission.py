@@ -225,3 +225,62 @@ def test_a_question_that_waits_survives_the_death_of_its_process_and_its_answer_
     assert (code, notes[1:]) == (-9, ["asked", "writes"])
     code, notes, said = process(tmp_path, "ends")  # not asked a third time
     assert (code, notes[3:]) == (0, ["writes", "finished"]), said
+
+
+# what is put together by mistake
+
+
+@pytest.mark.parametrize(
+    "parts", [("deny", None), ("deny", "*", "*.env"), ("deny", "*", {"n": 3}), ("deny", "*", ["n"])]
+)
+def test_a_rule_is_made_of_texts(parts):
+    with pytest.raises(SetupFault, match="a rule is made of texts, as Rule"):
+        Rule(*parts)
+
+
+@pytest.mark.parametrize("rules", [Rule("deny", "*"), ["deny *"], 3])
+def test_rules_are_a_list_of_rules(rules):
+    with pytest.raises(SetupFault, match=r"rules are a list of Rule\(...\); these are"):
+        permission(ran, rules)
+
+
+def test_rules_that_can_be_read_once_only_hold_for_every_call():
+    tool = permission(ran, (rule for rule in [Rule("deny", "*")]), lambda call: True)
+    assert tool(CALL) == tool(CALL) == not_executed(CALL, "denied: deny *()")
+
+
+@pytest.mark.parametrize("given", [None, 3, {}, {**CALL, "name": None}, RAN])
+def test_a_hook_before_gives_back_a_call_or_words(given):
+    with pytest.raises(SetupFault, match="gives back the call, or why it is refused; this one"):
+        before(ran, lambda call: given)(CALL)
+
+
+@pytest.mark.parametrize("given", [None, "ran", {}, CALL])
+def test_a_hook_after_gives_back_a_result(given):
+    with pytest.raises(SetupFault, match="gives back the result that counts; this one gave back"):
+        after(ran, lambda call, result: given)(CALL)
+
+
+def broken(*_):
+    raise KeyError("path")
+
+
+@pytest.mark.parametrize(
+    "tool", [before(ran, broken), after(ran, broken), permission(ran, [], broken)]
+)
+def test_whoever_is_asked_about_a_call_and_raises_is_a_fault_in_words(tool):
+    with pytest.raises(SetupFault, match=r"broken, .* raised KeyError: 'path' \(in broken, line"):
+        tool(CALL)
+
+
+def test_a_hook_that_changes_the_call_in_place_leaves_the_array_as_the_model_wrote_it():
+    def elsewhere(call):
+        call["input"]["path"] = "drafts/notes.md"
+        return call
+
+    seen = []
+    script = scripted(reply(tool_use("c1", "write", path="notes.md")), reply("Done."))
+    harness = assemble(script, {"write": lambda path: seen.append(path)}, before=[elsewhere])
+    run = harness(Run("Go."))
+    assert seen == ["drafts/notes.md"]
+    assert run.messages[1]["content"][0]["input"] == {"path": "notes.md"}
