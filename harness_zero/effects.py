@@ -55,7 +55,10 @@ class Outbox:
         """What lies under this reference; nothing if nothing does."""
         if reference not in self.references:
             return None
-        return Proposal(**json.loads((self.place / reference).read_text(encoding="utf-8")))
+        try:
+            return Proposal(**json.loads((self.place / reference).read_text(encoding="utf-8")))
+        except (OSError, ValueError, TypeError):  # cut off while it was written, or no proposal
+            return None
 
     @property
     def references(self) -> list[str]:
@@ -91,7 +94,7 @@ class Applier:
     applied: list[str] = field(default_factory=list)
 
     def apply(self, reference: str) -> str:
-        """Make it real and say so, or say why not."""
+        """Make it real and say so, or say why not. Evidence that cannot be had is missing."""
         proposal = self.outbox.get(reference)
         if proposal is None:
             return f"{reference}: refused: nobody proposed this"
@@ -99,9 +102,12 @@ class Applier:
             return f"{reference}: refused: this is not what was proposed under this reference"
         if reference in self.applied:
             return f"{reference}: applied before; it is not applied again"
-        if why := self.missing(proposal):
-            return f"{reference}: refused: {why}"
-        put(self.folder, proposal)
+        try:
+            if why := self.missing(proposal):
+                return f"{reference}: refused: {why}"
+            put(self.folder, proposal)
+        except Exception as error:
+            return f"{reference}: refused: {type(error).__name__}: {error}"
         self.applied.append(reference)
         return f"{reference}: applied to {proposal.path}"
 
@@ -118,7 +124,7 @@ class Applier:
     def tried(self, proposal: Proposal) -> str | None:
         """What the check finds in a copy of the folder with the edit in it."""
         with TemporaryDirectory() as place:
-            copy = copytree(self.folder, Path(place) / "copy")
+            copy = copytree(self.folder, Path(place) / "copy", ignore_dangling_symlinks=True)
             put(copy, proposal)
             return self.check(copy)
 

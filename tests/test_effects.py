@@ -5,6 +5,7 @@ import json
 import pytest
 
 from harness_zero.assembly import assemble
+from harness_zero.doubt import fingerprint
 from harness_zero.effects import Applier, Outbox, Proposal, executor
 from harness_zero.journal import Journal
 from harness_zero.messages import reply, tool_use
@@ -120,3 +121,35 @@ def test_an_applier_that_is_started_anew_still_refuses_what_has_happened(folder,
     reference = proposed(folder, outbox)
     applier(folder, outbox).apply(reference)
     assert "no longer what the edit was based on" in applier(folder, outbox).apply(reference)
+
+
+@pytest.mark.parametrize("path", ["", "sub", "data.bin", "a\0b", "price.py/x", "x" * 300])
+def test_where_no_text_can_stand_the_edit_is_refused_in_a_sentence(folder, outbox, path):
+    (folder / "sub").mkdir()
+    (folder / "data.bin").write_bytes(b"\xff\xfe")
+    reference = outbox.put(Proposal(path, "PRICE = 2\n", fingerprint("")))
+    assert applier(folder, outbox).apply(reference).startswith(f"{reference}: refused: ")
+
+
+@pytest.mark.parametrize("written", ['{"path": "pri', '{"a": 1}', "[]", b"\xff"])
+def test_what_is_half_written_in_the_outbox_was_not_proposed_until_it_is_again(
+    folder, outbox, written
+):
+    reference = proposed(folder, outbox)
+    place = outbox.place / reference
+    place.write_bytes(written if isinstance(written, bytes) else written.encode())
+    assert "nobody proposed this" in applier(folder, outbox).apply(reference)
+    assert proposed(folder, outbox) == reference
+    assert applier(folder, outbox).apply(reference).endswith("applied to price.py")
+
+
+def test_a_check_that_breaks_is_no_evidence(folder, outbox):
+    reference = proposed(folder, outbox)
+    told = applier(folder, outbox, check=lambda copy: 1 / 0).apply(reference)
+    assert told == f"{reference}: refused: ZeroDivisionError: division by zero"
+    assert (folder / "price.py").read_text() == "PRICE = 1\n"
+
+
+def test_a_link_that_leads_nowhere_keeps_nobody_from_trying_an_edit(folder, outbox):
+    (folder / "old.py").symlink_to("gone.py")
+    assert applier(folder, outbox).apply(proposed(folder, outbox)).endswith("applied to price.py")
