@@ -40,8 +40,10 @@ from time import monotonic
 from typing import Any
 
 from harness_zero import hooks, policy
+from harness_zero.brief import brief
 from harness_zero.budget import PAID, Pool, at_once
 from harness_zero.doubt import reads
+from harness_zero.faults import SetupFault
 from harness_zero.hooks import After, Before
 from harness_zero.interrupts import heeding, heeding_tool
 from harness_zero.journal import JOURNALED, Journal
@@ -83,7 +85,11 @@ def assemble(
 
     Without rules every call is allowed; with rules, `ask` is asked where none of them decides.
     """
-    view, tool = view or plain(), toolbox(tools)
+    view = view or plain()
+    refuse_no_parts(tools, {"model": model, "stop": stop, "view": view})
+    lists = {"brakes": brakes, "detectors": detectors, "before": before, "after": after}
+    refuse_no_lists({**lists, "news": news, "rules": rules or []})
+    tool = toolbox(tools)
     refuse_unaccounted((stop, view), journal, pool)
     if journal:
         journaled, stop = partial(journal.tool, functions=tools), journal.policy(stop)
@@ -99,6 +105,23 @@ def assemble(
 
     played = pool.harness(harness, step) if pool else harness
     return journal.harness(played) if journal else played
+
+
+def refuse_no_parts(tools: Any, ports: dict[str, Any]) -> None:
+    """Raise unless there are tools by name, and functions where functions are wanted."""
+    if not isinstance(tools, Mapping):
+        raise SetupFault(f'tools are functions by name, as {{"look": look}}; not {brief(tools)}')
+    for name, part in ports.items():
+        if not callable(part):
+            raise SetupFault(f"{name} is a function; this one is {brief(part)}")
+
+
+def refuse_no_lists(given: dict[str, Any]) -> None:
+    """Raise unless each of these is a list, be it of one."""
+    for name, parts in given.items():
+        if not isinstance(parts, Iterable):
+            wants = f"{name} takes a list, be it of one: {name}=[...]"
+            raise SetupFault(f"{wants}; this is {brief(parts)}")
 
 
 def accounted(model: Model, journal: Journal | None = None, pool: Pool | None = None) -> Model:

@@ -6,14 +6,15 @@ from harness_zero.assembly import accounted, assemble
 from harness_zero.budget import Pool
 from harness_zero.compaction import compacted
 from harness_zero.contracts import all_of, judge, next_speaker, stop_hook
+from harness_zero.faults import SetupFault
 from harness_zero.hooks import after, before
 from harness_zero.journal import Journal
 from harness_zero.layers import WRONG, WrongOrder, layers
 from harness_zero.messages import tool_result
 from harness_zero.models.recorded import recorded
 from harness_zero.models.scripted import scripted
-from harness_zero.permission import permission
-from harness_zero.policy import nudge, recover, structural_stop
+from harness_zero.permission import Rule, permission
+from harness_zero.policy import max_rounds, nudge, recover, structural_stop
 from harness_zero.summary import written_by
 from harness_zero.view import cached, plain
 
@@ -99,3 +100,23 @@ def test_a_model_is_accounted_once(journal):
     once = accounted(scripted(), journal, pool)
     assert accounted(once, journal, pool) is once
     assert layers(once) == ["a pool", "the journal of the model"]
+
+
+@pytest.mark.parametrize(
+    ("parts", "words"),
+    [
+        ({"brakes": max_rounds(3)}, r"brakes takes a list, be it of one: brakes=\[...\]; this is"),
+        ({"detectors": max_rounds(3)}, "detectors takes a list"),
+        ({"before": lambda call: call}, "before takes a list"),
+        ({"after": lambda call, came: came}, "after takes a list"),
+        ({"news": lambda run: None}, "news takes a list"),
+        ({"rules": Rule("deny", "*")}, "rules takes a list"),
+        ({"tools": [print]}, 'tools are functions by name, as {"look": look}; not'),
+        ({"model": "claude"}, "model is a function; this one is 'claude'"),
+        ({"stop": None}, "stop is a function; this one is None"),
+        ({"view": 3}, "view is a function; this one is 3"),
+    ],
+)
+def test_a_part_of_another_kind_is_refused_before_the_turn(parts, words):
+    with pytest.raises(SetupFault, match=words):
+        assemble(**{"model": scripted(), "tools": {}, **parts})
