@@ -20,6 +20,7 @@ from harness_zero.messages import (
     array_fault,
     not_executed,
     outcome_unknown,
+    reply_fault,
     said,
     tokens,
     tool_uses,
@@ -147,8 +148,12 @@ class Run:
         self.unpriced += cost is None
         self.cost_usd += cost or 0.0
 
-    def aside(self, reply: Reply, asked_by: str) -> None:
+    def aside(self, reply: Reply, asked_by: str = "") -> None:
         """Count a call of a model that leaves the array alone: a judge's, say."""
+        fault = reply_fault(reply)
+        if fault or not isinstance(asked_by, str) or not asked_by:
+            takes = "run.aside takes a reply and who asked for it: run.aside(reply, 'the judge')"
+            raise Misused(f"{takes}; {fault or 'it was not told who asked'}")
         self.asides.append((len(self.messages), asked_by, reply))
         self.moved = self.clock()
         self.count(reply)

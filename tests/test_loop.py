@@ -164,6 +164,9 @@ def test_a_tool_that_answers_another_call_is_a_fault_of_the_set_up():
         (lambda run: run.answer(tool_result("a", "ok")), "and none was handed out"),
         (lambda run: [run.begin(), run.begin(), run.answer(tool_result("a", "ok"))], "its answer"),
         (lambda run: [run.begin() for _ in "abc"], "the next call that waits, and none does"),
+        (lambda run: run.aside("agreed"), "run.aside(reply, 'the judge'); the reply has no list"),
+        (lambda run: run.aside("agreed", "a judge"), "the reply has no list of content blocks"),
+        (lambda run: run.aside(reply("yes")), "it was not told who asked"),
         (lambda run: run.close("finished"), "run.close takes an End, and was given 'finished'"),
     ],
 )
