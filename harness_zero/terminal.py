@@ -42,7 +42,7 @@ from harness_zero.stages import stage
 from harness_zero.summary import written_by
 from harness_zero.tools import schemas
 from harness_zero.view import cached, plain
-from harness_zero.watch import Tools, Watch, counted, shown
+from harness_zero.watch import Tools, Watch, counted, printable, shown
 from harness_zero.workspace import workspace
 
 Loop = Callable[..., Any]  # (model, tools, prompt): whatever a stage or the library gives back
@@ -275,14 +275,18 @@ def asked(say: Callable[..., None]) -> Ask:
     """Whoever sits at the terminal is asked before a call; what they write goes to the model."""
 
     def ask(call: Block) -> bool | str:
-        say(f"     may it? {call['name']}({json.dumps(call['input'])})", style=STYLES["veto"])
+        named = printable(call["name"])
+        say(f"     may it? {named}({json.dumps(call['input'])})", style=STYLES["veto"])
         say("     y for yes; anything else is no, and the model reads it", style="dim")
         try:
             answer = input("     > ").strip()
-        except EOFError:
+        except (EOFError, RuntimeError):  # the input is at its end, or closed
             return "nobody is there to be asked"
+        except UnicodeDecodeError:
+            return "the user said no, in an encoding that is not the terminal's"
         if answer.lower() in ("y", "yes"):
             return True
+        answer = answer.encode(errors="backslashreplace").decode()
         return "the user said no" + (f": {answer}" if answer.lower() not in ("", "n", "no") else "")
 
     return ask

@@ -1,8 +1,11 @@
 """`harness-zero run --ask` as a process: whoever sits there decides what writes or runs."""
 
 import os
+import shlex
 import subprocess
 import sys
+
+import pytest
 
 from harness_zero.flight.worlds import PROMPT, world
 
@@ -56,3 +59,35 @@ def test_it_belongs_to_the_library(tmp_path):
     done = play(tmp_path, "--stage", "3")
     assert done.returncode == 2
     assert "--ask is a part of the library" in done.stderr
+
+
+def test_where_the_input_is_closed_nothing_is_run(tmp_path):
+    command = shlex.join(map(str, [*COMMAND, "--workspace", tmp_path / "login", "--ask"]))
+    done = subprocess.run(
+        ["sh", "-c", f"{command} <&-"], timeout=60, capture_output=True, text=True, env=OFFLINE
+    )
+    assert "not executed: denied: nobody is there to be asked" in done.stdout
+    assert not world("login").reached(tmp_path / "login")
+
+
+@pytest.mark.parametrize(
+    ("errors", "told"),
+    [
+        ("strict", rb"the user said no, in an encoding that is not the terminal's"),
+        ("surrogateescape", rb"the user said no: \udcff"),
+    ],
+)
+def test_an_answer_that_cannot_be_read_is_a_no(tmp_path, errors, told):
+    command = [*COMMAND, "--workspace", tmp_path / "login", "--ask"]
+    given = {"env": {**OFFLINE, "PYTHONIOENCODING": f"utf-8:{errors}"}, "capture_output": True}
+    done = subprocess.run(command, input=b"\xff\n", timeout=60, **given)
+    assert b"denied: " + told in done.stdout
+
+
+def test_the_name_of_a_tool_cannot_move_the_cursor_over_the_question():
+    asking = (
+        "from harness_zero.messages import tool_use\nfrom harness_zero.terminal import asked\n"
+        "asked(lambda line, style: print(line))(tool_use('c1', 'read\\x1b[2K\\rfile'))"
+    )
+    done = subprocess.run([sys.executable, "-c", asking], input=b"no\n", capture_output=True)
+    assert rb"may it? read\x1b[2K\rfile({})" in done.stdout
