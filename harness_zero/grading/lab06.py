@@ -172,7 +172,7 @@ def where_no_call_waits_it_has_nothing_to_hold(window: Window) -> None:
     expect_silence(made(window), said, "at an answer in words", why)
 
 
-def the_users_next_message_empties_the_window(window: Window) -> None:
+def the_next_message_of_the_user_empties_the_window(window: Window) -> None:
     """Who asks again wants it done again."""
     run = after(*looks(*"AA"), reply("done"))
     run.ask("Once more, please.")
@@ -681,7 +681,7 @@ def another_repetition_gets_a_word_of_its_own(answer: Detector) -> None:
             raise Broken(expected, played.in_words(), why, played.run.messages)
 
 
-def the_users_next_message_begins_anew(answer: Detector) -> None:
+def the_next_message_of_the_user_begins_anew(answer: Detector) -> None:
     """Six rounds, an answer, and the user wants it again."""
     given = made(answer)
     run = play(given, lambda n: [(LOOK, "dark")] if n <= 6 else []).run
@@ -882,7 +882,7 @@ WINDOW_OF_FIVE = Exercise(
         what_is_older_than_five_calls_is_forgotten,
         all_calls_of_a_reply_are_in_the_window,
         where_no_call_waits_it_has_nothing_to_hold,
-        the_users_next_message_empties_the_window,
+        the_next_message_of_the_user_empties_the_window,
         size_and_times_are_its_arguments,
     ),
     piece=Piece("repetition", borrowed=lambda: s5.repetition),
@@ -966,7 +966,7 @@ DETECTOR = Exercise(
         a_poll_long_ago_excuses_nothing,
         pollers_is_its_argument,
         another_repetition_gets_a_word_of_its_own,
-        the_users_next_message_begins_anew,
+        the_next_message_of_the_user_begins_anew,
         in_flights_it_has_not_seen_it_keeps_the_goals_and_saves_rounds,
     ),
     piece=Piece("repetition", borrowed=lambda: detector),
