@@ -101,7 +101,7 @@ def play(
             code, ending = turn(watch, number, loop, model, tools, prompt)
         finally:
             where = keep(watch, folder)
-    say(f"     {ending}", style="red" if code else "green")
+    say(f"     {printable(ending)}", style="red" if code else "green")
     told(f"     {where}")
     return code
 
@@ -232,6 +232,9 @@ def checked(
     """A hook that runs a command before the turn may end, as a step; what it found is told."""
     stays = f"; {', '.join(kept.patterns)} stay as they are" if kept.patterns else ""
     say(f"     nothing is finished before `{line}` passes{stays}", style="dim")
+    for pattern in kept.patterns if kept.patterns != [*TESTS] else ():
+        if any(sign in pattern for sign in "*?[/") and not fingerprints(kept.folder, [pattern]):
+            say(f"     no file is found by {pattern}, so it keeps none", style=STYLES["veto"])
     check = command(line, kept.folder, kept.patterns, before=lambda: kept.files)
     step = journal.step("verify", reads(check)) if journal else check
     hook = verifier(step, check.__name__)

@@ -88,6 +88,18 @@ def test_verify_without_sense_is_refused_in_a_sentence(tmp_path, arguments, word
     assert done.returncode == 2 and words in done.stderr
 
 
+def test_a_pattern_that_finds_no_file_is_told(tmp_path):
+    folder = world("login").lay(tmp_path / "login")
+    told = play(PROMPT, "--workspace", folder, "--verify", "true", "--keep", "tset_*.py").stdout
+    assert "no file is found by tset_*.py, so it keeps none" in told
+
+
+def test_what_a_command_printed_cannot_move_the_cursor_in_the_line_of_the_end(tmp_path):
+    verify = r"printf '\033[2Jall is well'; false"
+    done = play(PROMPT, "--project", "login", "--workspace", tmp_path / "a", "--verify", verify)
+    assert r"exit code 1 \x1b[2Jall is well" in done.stdout and "\x1b" not in done.stdout
+
+
 def test_the_array_is_kept_in_the_workspace(tmp_path):
     folder = world("login").lay(tmp_path / "login")
     play(PROMPT, "--workspace", folder)
