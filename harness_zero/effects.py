@@ -133,14 +133,14 @@ def put(folder: Path, proposal: Proposal) -> None:
     """Write the file."""
     path = folder / proposal.path
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(proposal.text, encoding="utf-8")
+    path.write_bytes(proposal.text.encode())
 
 
 def text_of(folder: Path, path: str) -> str:
-    """A file's text; of one that is not there, nothing."""
+    """A file's text with its own line ends; of one that is not there, nothing."""
     if inside(folder, path):
         with suppress(FileNotFoundError):
-            return (folder / path).read_text(encoding="utf-8")
+            return (folder / path).read_bytes().decode()
     return ""
 
 

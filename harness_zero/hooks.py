@@ -52,8 +52,7 @@ def heard(asked: Callable[..., Any], *given: Any) -> Any:
     except ModelFailed:
         raise
     except Exception as error:
-        name = getattr(asked, "__name__", "a hook")
-        raise SetupFault(f"{name}, asked about a call, raised {raised(error)}") from error
+        raise SetupFault(f"who was asked about a call raised {raised(error)}") from error
 
 
 def refuse_no(kind: str, given: Any, wants: str) -> None:

@@ -30,7 +30,11 @@ DENIED = "denied: "
 
 @dataclass(frozen=True)
 class Rule:
-    """A verdict about the calls of a tool, narrowed down to arguments like these."""
+    """A verdict about the calls of a tool, narrowed down to arguments like these.
+
+    An argument is looked at as text, just as the model wrote it: ./notes.md is not notes.md.
+    What must not be reached at all belongs out of the tool's own reach.
+    """
 
     verdict: Verdict
     tool: str  # a name, or a pattern: write_*

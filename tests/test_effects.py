@@ -153,3 +153,10 @@ def test_a_check_that_breaks_is_no_evidence(folder, outbox):
 def test_a_link_that_leads_nowhere_keeps_nobody_from_trying_an_edit(folder, outbox):
     (folder / "old.py").symlink_to("gone.py")
     assert applier(folder, outbox).apply(proposed(folder, outbox)).endswith("applied to price.py")
+
+
+def test_a_files_own_line_ends_are_read_and_stay(folder, outbox):
+    (folder / "price.py").write_bytes(b"PRICE = 1\r\nTAX = 0\r\n")
+    text = executor(folder, outbox)["read_file"]("price.py").replace("1", "2")
+    applier(folder, outbox).apply(proposed(folder, outbox, text))
+    assert (folder / "price.py").read_bytes() == b"PRICE = 2\r\nTAX = 0\r\n"

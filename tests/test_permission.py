@@ -269,7 +269,9 @@ def broken(*_):
     "tool", [before(ran, broken), after(ran, broken), permission(ran, [], broken)]
 )
 def test_whoever_is_asked_about_a_call_and_raises_is_a_fault_in_words(tool):
-    with pytest.raises(SetupFault, match=r"broken, .* raised KeyError: 'path' \(in broken, line"):
+    with pytest.raises(
+        SetupFault, match=r"who was asked .* raised KeyError: 'path' \(in broken, line"
+    ):
         tool(CALL)
 
 
