@@ -80,10 +80,10 @@ def verdict(rules: Sequence[Rule], call: Block) -> tuple[Verdict, str]:
 def permission(tool: Tool, rules: Sequence[Rule], ask: Ask | None = None) -> Tool:
     """A tool that makes a call only if it may; what it may not is data for the model."""
 
-    held = listed(rules)
+    rules = listed(rules)
 
     def permitted(call: Block) -> Block:
-        if why := refusal(held, call, ask):
+        if why := refusal(rules, call, ask):
             return not_executed(call, f"{DENIED}{why}")
         return tool(call)
 
