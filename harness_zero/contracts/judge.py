@@ -85,7 +85,8 @@ def next_speaker(
     """Ask a cheap model who speaks next, and let the model that works go on if it is that one.
 
     It asks `limit` times at most until a tool is called, after that the stop is right. An answer
-    that cannot be read, and a limit that is reached, leave the stop right as well.
+    that cannot be read, and a limit that is reached, leave the stop right as well; a model that
+    fails ends the turn as `model_error`.
     """
     refuse_brake(stop)
 
@@ -101,6 +102,8 @@ def next_speaker(
             said = asking(run, model, request, SPEAKER, "next speaker", tries=1)
         except Unreadable:
             return word
+        except ModelFailed as failure:
+            raise ModelFailed(f"who speaks next: {failure}") from failure
         return Say(go_on) if said["next"] == "model" else word
 
     return layer("who speaks next", policy, stop, asks=model)

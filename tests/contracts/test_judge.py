@@ -203,3 +203,11 @@ def test_who_speaks_next_is_not_asked_at_a_limit():
 def test_an_answer_that_nobody_can_read_leaves_the_stop_right():
     run = play(lambda stop: next_speaker(stop, saying(reply("The model, I think."))), DONE)
     assert (run.label, run.rounds) == ("finished", 2)
+
+
+def test_a_model_that_is_asked_who_speaks_next_and_fails_is_named():
+    def down(request):
+        raise ConnectionError("nobody there")
+
+    run = play(lambda stop: next_speaker(stop, down), DONE)
+    assert (run.label, run.why) == ("model_error", "who speaks next: ConnectionError: nobody there")
