@@ -11,7 +11,7 @@ from typing import Any
 from harness_zero.assembly import assemble
 from harness_zero.messages import Reply, reply, tool_results, tool_use, tool_uses
 from harness_zero.ports import Request
-from harness_zero.retry import Tried, until
+from harness_zero.task import Tried, until
 
 PROMPT = "Write the report on notes.txt, and mail Ana that it is there."
 NOTES = "Sold in the week: " + ", ".join(f"day {n}: {n * 17} pieces" for n in range(1, 60))

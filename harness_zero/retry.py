@@ -1,46 +1,33 @@
-"""Trying again: three layers that share a name, and what of them is ours.
+"""Trying again: three layers that share a name. The innermost, the call, is here.
 
-    the call    the provider did not answer: asked again inside of the step      retried(model)
-    the step    its process died, or its connection: nobody knows how it ended   the journal, and
-                                                                                 persistent(tools)
-    the task    it ended, and a check does not pass: all of it once more         until(check, ...)
+    the call    the provider did not answer: asked again inside of the step      retried
+    the step    its process died, or its connection: nobody knows how it ended   journal, persistent
+    the task    it ended, and a check does not pass: all of it once more         task.until
 
 Each layer repeats what lies below it, so two that do the same multiply. The SDK asks again by
 itself, and says so of no failure that it hands on; `retried` repeats only a failure that tells
 what it was. So around `claude` it does nothing, and around a model without an SDK it does it all.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from functools import wraps
+from collections.abc import Callable
 from random import random
 from time import monotonic
 from time import sleep as real_sleep
 from typing import Any
 
 from harness_zero.brief import plural
-from harness_zero.doubt import runs_again, takes
-from harness_zero.labels import Label
 from harness_zero.loop import ModelFailed
 from harness_zero.messages import Reply
 from harness_zero.ports import Model, Request
-from harness_zero.run import Clock, Run
+from harness_zero.run import Clock
 
 Sleep = Callable[[float], Any]
 Chance = Callable[[], float]  # from 0 to 1
-Function = Callable[..., Any]
 
 ATTEMPTS = 3
 PASSING = (408, 409, 429)  # and all from 500 on
 FIRST, LONGEST, JITTER = 0.5, 8.0, 0.25  # seconds, seconds, and a part of them
 BROKEN = (ConnectionError, TimeoutError)
-UNKNOWN = (
-    "outcome unknown: the connection broke while {name} was at work. It may have happened or not."
-    " Check first, before you do it again."
-)
-
-
-# the call
 
 
 def call_failed(
@@ -113,95 +100,3 @@ def retried(
 def given_up(failure: Exception, attempts: int) -> ModelFailed:
     """That it was asked so often, in vain."""
     return ModelFailed(f"{failure}; asked {plural(attempts, 'time')}")
-
-
-# the step: the journal replays it after a crash; here its connection breaks, and nobody died
-
-
-def persistent(
-    functions: Mapping[str, Function],
-    attempts: int = ATTEMPTS,
-    sleep: Sleep = real_sleep,
-    chance: Chance = random,
-) -> dict[str, Function]:
-    """The same tools, for the case that a connection breaks while one is at work.
-
-    One that is declared to be safe (`@reads`, `@keyed`) is called again, with the same key. Of
-    the others nobody knows whether they happened, and that is what the model is told.
-    """
-
-    def insisting(name: str, function: Function) -> Function:
-        times = attempts if runs_again(function) else 1
-        changes = not runs_again(function) or "key" in takes(function)
-
-        @wraps(function)
-        def call(*given: Any, **named: Any) -> Any:
-            for attempt in range(1, times + 1):
-                try:
-                    return function(*given, **named)
-                except BROKEN as broke:
-                    if attempt == times:
-                        raise type(broke)(
-                            UNKNOWN.format(name=name) if changes else broke
-                        ) from broke
-                    sleep(pause(broke, attempt, chance))
-
-        return call
-
-    return {name: insisting(name, function) for name, function in functions.items()}
-
-
-# the task
-
-
-FINAL = {Label.INTERRUPTED, Label.BUSY, Label.COST_CAP, Label.MODEL_ERROR, Label.REFUSED}
-
-
-@dataclass
-class Tried:
-    """A task that was tried until a check passed, or often enough."""
-
-    runs: list[Run] = field(default_factory=list)  # one for each conversation
-    attempts: int = 0
-    fault: str | None = None  # what the check said last; nothing if it passed
-
-    @property
-    def passed(self) -> bool:
-        """Whether the check passed in the end."""
-        return self.fault is None
-
-    @property
-    def cost_usd(self) -> float:
-        """What all attempts cost together. A brake in money sees one conversation of them."""
-        return sum(run.cost_usd for run in self.runs)
-
-    @property
-    def tokens(self) -> int:
-        """The tokens of all attempts."""
-        return sum(run.tokens for run in self.runs)
-
-
-def until(
-    check: Callable[[], str | None],
-    harness: Callable[[Run], Run],
-    prompt: str,
-    attempts: int = ATTEMPTS,
-    keep: bool = False,
-    start: Callable[[str], Run] = Run,
-) -> Tried:
-    """Play the task until the check passes (it gives back nothing), `attempts` times at most.
-
-    Each attempt begins a conversation of its own, or goes on in the one that is kept, with what
-    the check said. What was done outside of the conversation stays done in both. A turn that
-    somebody or something outside has ended is not played again.
-    """
-    tried = Tried()
-    while tried.attempts < attempts:
-        if keep and tried.runs:
-            tried.runs[-1] = harness(tried.runs[-1].ask(f"You are not done: {tried.fault}"))
-        else:
-            tried.runs.append(harness(start(prompt)))
-        tried.attempts, tried.fault = tried.attempts + 1, check()
-        if tried.passed or tried.runs[-1].label in FINAL:
-            break
-    return tried

@@ -15,11 +15,13 @@ from harness_zero.labels import Label
 from harness_zero.loop import ModelFailed
 from harness_zero.messages import reply, tool_result, tool_use, user
 from harness_zero.models.claude import RETRIES, claude
-from harness_zero.retry import call_failed, given_up, may_pass, pause, persistent, retried, until
+from harness_zero.persistent import persistent
+from harness_zero.retry import call_failed, given_up, may_pass, pause, retried
 from harness_zero.run import Run
 from harness_zero.simulator.api import Api
 from harness_zero.simulator.on_demand import failed
 from harness_zero.stages.retries import eager, whole
+from harness_zero.task import until
 from harness_zero.toolbox import toolbox
 
 GO = {"messages": [user("go")]}

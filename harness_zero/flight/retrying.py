@@ -1,4 +1,4 @@
-"""Pilots that try again: the library with what `retry` adds to its model, and to its tools."""
+"""Pilots that try again: the library with a model that is asked again, and persistent tools."""
 
 from collections.abc import Callable
 from time import monotonic
@@ -7,9 +7,10 @@ from typing import Any
 from harness_zero import policy
 from harness_zero.assembly import assemble, of_messages
 from harness_zero.flight.place import POLLERS
+from harness_zero.persistent import persistent
 from harness_zero.policy import nudge, recover, structural_stop
 from harness_zero.repetition import repetition
-from harness_zero.retry import persistent, retried
+from harness_zero.retry import retried
 from harness_zero.run import Run
 
 

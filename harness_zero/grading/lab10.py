@@ -1,6 +1,8 @@
 """Lab 10, try again: its exercises and what an answer to each one promises."""
 
-from collections.abc import Callable, Iterable
+import builtins
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from harness_zero.brief import brief, plural
@@ -172,9 +174,18 @@ def busy(status: int | None = 529, retry_after: float | None = None) -> ModelFai
 def outcome(model: Model, request: Request = REQUEST) -> Any:
     """What a model gives back, or the failure that it raises."""
     try:
-        return model(request)
+        got = model(request)
     except ModelFailed as failure:
         return failure
+    refuse_unraised(got)
+    return got
+
+
+def refuse_unraised(got: Any) -> None:
+    """An error that is given back stops nobody."""
+    if isinstance(got, BaseException):
+        why = "whoever called takes what comes back for an answer: `raise`, and not `return`"
+        raise Broken("an error that is raised", f"one that is given back: {brief(got)}", why)
 
 
 def expect_reply(got: Any, wanted: Reply, when: str, why: str) -> None:
@@ -316,6 +327,17 @@ def made(answer: Key, run: str, call: Block) -> str:
     return got
 
 
+@contextmanager
+def another_process() -> Iterator[None]:
+    """In another process `hash` gives other numbers; so it does here, for a while."""
+    usual = hash
+    vars(builtins)["hash"] = lambda given: usual(("another process", given))
+    try:
+        yield
+    finally:
+        vars(builtins)["hash"] = usual
+
+
 def expect_keys(answer: Key, other: tuple[str, Block], same: bool, what: str, why: str) -> None:
     """The key of another call must be that of CALL in run 1, or must not."""
     first, second = made(answer, "run 1", CALL), made(answer, *other)
@@ -328,6 +350,12 @@ def a_call_that_is_made_again_has_the_same_key(answer: Key) -> None:
     """Also if it was read from a file in the meantime."""
     again = {"type": "tool_use", "id": "c1", "name": "pay", "input": {"invoice": 17, "usd": 412}}
     expect_keys(answer, ("run 1", again), True, "an equal call", SAME)
+    here = made(answer, "run 1", CALL)
+    with another_process():
+        there = made(answer, "run 1", again)
+    if here != there:
+        why = "`hash` gives another number in every process; json.dumps and hashlib do not"
+        raise Broken("the same key in another process", f"{brief(here)} and {brief(there)}", why)
 
 
 def the_order_of_the_input_does_not_count(answer: Key) -> None:
@@ -495,6 +523,7 @@ def a_key_stands_for_one_input(answer: Once) -> None:
     except ValueError:
         got = None
     else:
+        refuse_unraised(got)
         raise Broken("a ValueError for the key k1 with another input", instead(got), why)
     expect_paid(bank, 1, "for a key that comes with another input", why)
 

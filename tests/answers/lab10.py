@@ -171,6 +171,22 @@ def says_nothing_in_the_end(model, sleep, attempts=3):
     return speak
 
 
+def gives_the_failure_back(model, sleep, attempts=3):
+    def speak(request):
+        for attempt in range(1, attempts + 1):
+            try:
+                return model(request)
+            except ModelFailed as failure:
+                if not may_pass(failure):
+                    raise
+                last = failure
+            if attempt < attempts:
+                sleep(pause(last, attempt))
+        return ModelFailed(f"{last}; asked {attempts} times")
+
+    return speak
+
+
 # key
 
 
@@ -303,6 +319,17 @@ def swallowing(effect, ledger):
     return call
 
 
+def gives_the_error_back(effect, ledger):
+    def call(key, **input):
+        if key not in ledger:
+            ledger[key] = {"input": input, "answer": effect(**input)}
+        elif ledger[key]["input"] != input:
+            return ValueError(f"{key} is taken")
+        return ledger[key]["answer"]
+
+    return call
+
+
 def makes_it_and_then_refuses(effect, ledger):
     def call(key, **input):
         if key in ledger and ledger[key]["input"] == input:
@@ -376,6 +403,7 @@ WRONG = {
         "one too few": (wrapping(given=lambda attempts: attempts - 1), "the third attempt was"),
         "always three": (wrapping(given=lambda attempts: 3), "at most 1 request"),
         "the last failure": (wrapping(last=lambda failure: failure), "three times three"),
+        "the failure given back": (gives_the_failure_back, "`raise`, and not `return`"),
         "nothing in the end": (says_nothing_in_the_end, "it needs to know"),
         "without a word": (
             wrapping(last=lambda failure: ModelFailed("gave up")),
@@ -408,6 +436,10 @@ WRONG = {
     "key": {
         "a number": (lambda run, call: hash(run + call["id"]), "a key, which is a text"),
         "nothing": (lambda run, call: None, "a key, which is a text"),
+        "a hash": (
+            lambda run, call: str(hash(json.dumps([run, call["id"], call["input"]]))),
+            "another number in every process",
+        ),
         "a new one each time": (numbered, "has to come to the same key"),
         "as it came": (
             lambda run, call: f"{run} {call['id']} {call['input']}",
@@ -465,6 +497,7 @@ WRONG = {
         "a failure is an answer": (swallowing, "has to know that it did not happen"),
         "whatever it asks for": (heeding(compares=False), "would be a lie"),
         "another error": (heeding(error=KeyError), "KeyError"),
+        "an error given back": (gives_the_error_back, "`raise`, and not `return`"),
         "made, and then refused": (makes_it_and_then_refuses, "with another input"),
     },
     "doubled": {
