@@ -14,8 +14,9 @@ ABOVE: ContextVar[tuple[Event, ...]] = ContextVar("above", default=())
 
 def heed() -> None:
     """Raise the interrupt of whoever started this thread, if there was one."""
-    if any(event.is_set() for event in ABOVE.get()):
-        raise KeyboardInterrupt
+    for event in ABOVE.get():
+        if event.is_set():
+            raise KeyboardInterrupt
 
 
 def heeding(run: Run) -> None:
