@@ -13,6 +13,7 @@ from nbgrader.utils import determine_grade
 from harness_zero.grading import labs
 from harness_zero.grading.exercise import OBJECTIVES
 from harness_zero.grading.exercises import EXERCISES, LABS
+from harness_zero.grading.objectives import QUESTIONS, SETTLED
 from harness_zero.grading.rubric import rubric
 from harness_zero.notebook.check import NotAllKept, check
 
@@ -99,6 +100,27 @@ def test_the_rubric_is_that_of_the_list_and_a_stale_one_is_refused(tmp_path):
     page.write_text("# Rubric")
     assert "make labs" in labs.settle_rubric(page, check=True)
     assert labs.settle_rubric(page, check=False) == "" and page.read_text("utf-8") == rubric()
+
+
+def chapter_cell(chapter, id):
+    """The words of a cell of a chapter."""
+    written = json.loads((ROOT / f"chapters/{chapter}.ipynb").read_text("utf-8"))["cells"]
+    return next(text(cell) for cell in written if cell["id"] == id)
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_every_objective_is_settled_in_a_checkpoint_and_practised(objective):
+    assert all("<summary>" in chapter_cell(*place) for place in SETTLED[objective])
+    assert any(objective in exercise.objectives for exercise in EXERCISES.values())
+
+
+@pytest.mark.parametrize(
+    ("question", "asks"),
+    [*zip(QUESTIONS, ("not enough|work is done", "defence", "died", "retried"), strict=True)],
+)
+def test_every_verification_question_is_asked_in_a_checkpoint(question, asks):
+    folds = [chapter_cell(*place).split("<details>")[1:] for place in QUESTIONS[question]]
+    assert all(any(re.search(asks, fold.split("</summary>")[0]) for fold in each) for each in folds)
 
 
 @pytest.mark.parametrize("lab", LABS)

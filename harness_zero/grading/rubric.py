@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 
+from harness_zero.grading import objectives
 from harness_zero.grading.diagnosis import sentence
-from harness_zero.grading.exercise import OBJECTIVES, Exercise, Lab
+from harness_zero.grading.exercise import Exercise, Lab
 from harness_zero.grading.exercises import LABS
 
 OPENING = """# Rubric
@@ -18,8 +19,7 @@ This page is made by `make labs` from the course's own list of exercises.
 
 def rubric() -> str:
     """The page, as Markdown."""
-    objectives = "\n".join(f"{number}. {text}" for number, text in OBJECTIVES.items())
-    parts = [OPENING, f"## Objectives\n\n{objectives}\n", *map(of_lab, LABS.values())]
+    parts = [OPENING, f"## Objectives\n\n{objectives.page()}", *map(of_lab, LABS.values())]
     return "\n".join(parts)
 
 
