@@ -186,6 +186,11 @@ def explained(error: BaseException, answer: Any) -> str:
         return "a notebook itself runs in an event loop, and a thread has only one; use threads"
     if isinstance(error, KeyError) and error.args[:1] in PARTS_OF_A_CALL:
         return f"not every block of a reply is a call: words have no {error.args[0]!r}"
+    if isinstance(error, UnboundLocalError):
+        return (
+            "a name that a function assigns to is its own, and this one has no value yet; "
+            "if you mean the name of the function around it, say `nonlocal` and the name"
+        )
     return hint(answer, error) or blame(error)
 
 

@@ -297,7 +297,11 @@ def behind(
     answer: Permission, door: Door, call: Block, ask: Ask | None = None, rules: Rules = RULES
 ) -> Block:
     """The result of a call behind the learner's layer."""
-    tool = answer(door.tool, list(rules), ask)
+    try:
+        tool = answer(door.tool, list(rules), ask)
+    except (AttributeError, NameError, TypeError) as error:
+        why = "there is no call yet: a function inside, `def port(call):`, decides when one comes"
+        raise Broken("a tool port back", f"{type(error).__name__}: {error}", why) from None
     if not callable(tool):
         why = "a wrapper keeps the signature of what it wraps: a function of a call"
         raise Broken("a tool port back", instead(tool), why)
@@ -739,6 +743,7 @@ class Office:
         self.sent: list[list[Message]] = []
         self.kill: tuple[str, str] | None = None
         self.failures: list[Exception] = []  # what the model raises before it speaks
+        self.strays = "begun again, a run asks for the recorded steps: what else is asked is no step"
         self.tools: dict[str, Callable[..., Any]] = {"note": self.note, "look": lambda: "dark"}
 
     def model(self, messages: list[Message]) -> Reply:
@@ -788,8 +793,7 @@ class Office:
         try:
             given = play(self.model, self.tools, prompt, **{"sleep": at_once, **more})
         except Diverged as error:
-            why = "begun again, a run asks for the recorded steps: what else is asked is no step"
-            raise Broken("the same steps in the same order", str(error), why) from None
+            raise Broken("the same steps in the same order", str(error), self.strays) from None
         if not isinstance(given, tuple | list) or len(given) != 2:
             raise Broken("messages and label back", instead(given), "as in lab 05")
         messages, label = given
@@ -923,6 +927,18 @@ def a_run_that_is_over_is_replayed_without_one_effect(play: Play) -> None:
             raise Broken("the same array and label", brief(again), why, again[0])
 
 
+def a_replay_reads_the_recorded_time(play: Play) -> None:
+    """However late it comes, the deadline is that of the first process."""
+    with a_file() as path:
+        office = Office(*TWO)
+        first = office.play(play, path=path, seconds=10, clock=lambda: 0.0)
+        late = count(0, 100)
+        again = office.play(play, path=path, seconds=10, clock=lambda: float(next(late)))
+        if again != first:
+            why = "Run(prompt, clock) is given the clock that journaled(...) gave back"
+            raise Broken(f"{first[1]} again, whatever the clock says now", f"{again[1]}", why)
+
+
 def wherever_it_is_killed_each_note_is_made_once(play: Play) -> None:
     """Before or after any effect; and what is in doubt is not made again."""
     for name, when in product(("model", "note a", "note b"), ("before", "after")):
@@ -957,7 +973,9 @@ def what_is_denied_is_not_made_and_the_run_goes_on(play: Play) -> None:
     messages, label = office.play(play, rules=RULES_OF_THE_RUN, ask=office.ask)
     if office.made or label != "finished" or "not today" not in str(messages):
         got = f"{label}; made: {', '.join(office.made) or 'nothing'}"
-        why = "permission(tool, rules, ask) around the tool port, if there are rules"
+        why = "permission(tool, rules, asked_at(tool)) around the tool port, if there are rules"
+        if office.log.count("ask"):
+            why = "somebody was asked and said no: does your permission take these words for a yes?"
         raise Broken("finished, no note made, and 'not today' told", got, why, messages)
     office = Office(*TWO)
     messages, label = office.play(play, rules=RULES_OF_THE_RUN)
@@ -985,9 +1003,12 @@ def who_has_answered_is_not_asked_again(play: Play) -> None:
         more: dict[str, Any] = {"path": path, "rules": RULES_OF_THE_RUN, "ask": office.ask}
         office.dies(play, ("note b", "before"), **more)
         office.said = False
+        why = office.strays = (
+            "the question goes through the tool port of the journal, and so becomes a step: "
+            "permission(tool, rules, asked_at(tool))"
+        )
         messages, _ = office.play(play, **more)
         if "ask" in office.log or "denied" in str(messages):
-            why = "the question goes through the tool port of the journal: asked_at(tool)"
             raise Broken("nobody asked again after a restart", ", ".join(office.log), why, messages)
 
 
@@ -1154,6 +1175,7 @@ TOGETHER = Exercise(
         what_may_pass_is_tried_again,
         all_attempts_of_a_call_are_one_step,
         a_run_that_is_over_is_replayed_without_one_effect,
+        a_replay_reads_the_recorded_time,
         wherever_it_is_killed_each_note_is_made_once,
         what_is_safe_is_made_again,
         what_is_denied_is_not_made_and_the_run_goes_on,

@@ -294,6 +294,7 @@ def together(
     guard=permission,
     more_first=False,
     closed=True,
+    own_clock=False,
 ):
     """The worked answer, with one thing changed."""
 
@@ -315,6 +316,7 @@ def together(
         sleep=time.sleep,
     ):
         paid, left = (purse if use_purse else None) or pool(cap_usd, MOST_USD)
+        given = clock
 
         def speak(request):
             return model(request["messages"])
@@ -342,7 +344,7 @@ def together(
         ]
         policies = [*more, *policies] if more_first else [*policies, *more]
         policy = around(first_of(*policies) if not more_first else first(policies), hook)
-        run = Run(prompt, clock)
+        run = Run(prompt, given if own_clock else clock)
         try:
             end = until_end(run, policy, view, speak, tool)
         except KeyboardInterrupt:
@@ -539,6 +541,10 @@ WRONG = {
         ),
         "remembers": (remembers, "one yes is for one call"),
         "no port": (lambda tool, rules, ask=None: None, "a tool port back"),
+        "decides at once": (
+            lambda tool, rules, ask=None: ours("verdict")(rules, tool),
+            "there is no call yet",
+        ),
     },
     "who_let_it": {
         "no number": (lambda: "c", "a letter of a, b, c, d, e"),
@@ -592,13 +598,18 @@ WRONG = {
             together(journal=lambda path, model, tool, clock, safe: (model, tool, clock)),
             "journaled(path, model, tool, clock, safe) around both",
         ),
+        "its own clock": (together(own_clock=True), "the clock that journaled(...) gave back"),
         "nothing safe": (together(use_safe=False), "`safe` goes on to journaled"),
         "the user not safe": (together(safe_user=False), "name USER among what is safe"),
         "asked beside the journal": (
             together(asks=lambda tool: None),
-            "what else is asked is no step",
+            "and so becomes a step: permission(tool, rules, asked_at(tool))",
         ),
         "no permission": (together(guard=lambda tool, rules, ask: tool), "if there are rules"),
+        "a permission that takes any words": (
+            together(guard=permission_of(is_yes=lambda answer: bool(answer))),
+            "take these words for a yes?",
+        ),
         "permission inside": (together(permit_first=True), "stands outside of the journal"),
         "the purse inside": (together(paid_first=True), "a replay asks no model, and pays"),
         "no purse": (together(use_purse=False), "a brake that holds once left() is 0"),
