@@ -743,7 +743,9 @@ class Office:
         self.sent: list[list[Message]] = []
         self.kill: tuple[str, str] | None = None
         self.failures: list[Exception] = []  # what the model raises before it speaks
-        self.strays = "begun again, a run asks for the recorded steps: what else is asked is no step"
+        self.strays = (
+            "begun again, a run asks for the recorded steps: what else is asked is no step"
+        )
         self.tools: dict[str, Callable[..., Any]] = {"note": self.note, "look": lambda: "dark"}
 
     def model(self, messages: list[Message]) -> Reply:
