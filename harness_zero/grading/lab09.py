@@ -595,17 +595,30 @@ def play(answer: Journaled, path: Path, world: World, policies: Policy = USUAL) 
     model, tool, clock = given
     try:
         run = Run("Mail the sum of both reports to Ana.", clock)
-        return turn(run, policies, plain(), model, tool)
+        played = turn(run, policies, plain(), model, tool)
     except Diverged as error:
         why = "one journal counts the steps of all three, so journal(path) is called once"
         got = f"Diverged: {error}"
         raise Broken("the same steps in the same order as before", got, why) from None
     except TypeError as error:
-        if not any(word in str(error) for word in ("not callable", "missing")):
+        if not is_no_function(str(error)):
             raise
-        expected = "an effect, and an in_doubt, that the step can call without arguments"
-        why = "hand over lambda: model(request), and not what it gives back; in_doubt likewise"
-        raise Broken(expected, str(error), why) from None
+        raise no_function(str(error)) from None
+    if played.label == "model_error" and is_no_function(played.why):
+        raise no_function(played.why)
+    return played
+
+
+def is_no_function(told: str) -> bool:
+    """Whether an error says that a step was handed something which it cannot call."""
+    return any(words in told for words in ("not callable", "missing"))
+
+
+def no_function(told: str) -> Broken:
+    """A step was handed what an effect gives, and not the effect."""
+    expected = "an effect, and an in_doubt, that the step can call without arguments"
+    why = "hand over lambda: model(request), and not what it gives back; in_doubt likewise"
+    return Broken(expected, told, why)
 
 
 def unwrapped(
