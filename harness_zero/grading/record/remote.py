@@ -1,0 +1,138 @@
+"""The learner's process as the grader sees it: what it lends can be called like a function here.
+
+Nothing that comes from it is believed to be more than a value. When its time is up it is killed,
+whatever it does, and every call that waits for it ends.
+"""
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import Timer
+from typing import Any
+
+from harness_zero.grading.record.isolation import Limits, begun
+from harness_zero.grading.record.lending import restore
+from harness_zero.grading.record.mirror import Mirror, served
+from harness_zero.grading.record.peer import Peer
+from harness_zero.grading.record.protocol import Crossing, Garbled
+from harness_zero.grading.record.proxies import proxy
+
+
+class Missing(Exception):
+    """There is nothing of this name."""
+
+
+class Remote:
+    """A learner's process."""
+
+    def __init__(self, inside: Path, settings: dict, limits: Limits, isolated: bool) -> None:
+        self.limits = limits
+        self.process = begun(inside, settings, limits, isolated)
+        assert self.process.stdin and self.process.stdout
+        reads, writes = self.process.stdout.fileno(), self.process.stdin.fileno()
+        self.peer = Peer(reads, writes, self.serve, "out")
+        self.peer.crossing = self.crossing = Crossing(self.proxy, trusting=False)
+        self.mirrors: list[Mirror] = []
+        self.peer.start()
+
+    @property
+    def gone(self) -> str:
+        """Why it is there no more; nothing while it is."""
+        return self.peer.gone
+
+    def end(self, why: str = "") -> None:
+        """Kill it and all that it has started."""
+        self.peer.gone = self.peer.gone or why
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+
+    def close(self) -> None:
+        """Be done with it."""
+        self.end("it was closed")
+        self.process.wait()
+        self.peer.listener.join(5)
+        for pipe in (self.process.stdin, self.process.stdout):
+            if pipe:
+                with suppress(OSError):
+                    pipe.close()
+
+    @contextmanager
+    def within(self, seconds: float) -> Iterator[None]:
+        """Kill it if it is still at work after so many seconds."""
+        late = f"still running after {self.limits.seconds:g} seconds"
+        timer = Timer(seconds, self.end, [late])
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+
+    def cell(self, name: str, source: str) -> None:
+        """Run a cell there; what it raises is raised here."""
+        self.peer.ask("cell", name=name, source=source)
+
+    def find(self, name: str) -> Any:
+        """What has this name there; Missing if nothing has."""
+        answer = self.peer.ask("find", name=name)
+        if answer.get("missing"):
+            raise Missing(name)
+        return self.crossing.take(answer.get("is"))
+
+    def proxy(self, number: int, kind: str, about: dict) -> Any:
+        """What stands here for something of the learner's process."""
+        if kind == "run":
+            self.mirrors.append(mirror := Mirror(self.peer, number))
+            return mirror
+        if kind != "call":
+            return Opaque(str(about.get("name"))[:80])
+        return proxy(about, lambda *args, **named: self.call(number, args, named))
+
+    def call(self, number: int, args: tuple, named: dict) -> Any:
+        """Call a function there; what it changes in what it was given changes here."""
+        send = self.crossing.send
+        answer = self.outcome(number, send([*args]), send(named), (args, named))
+        return self.crossing.take(answer.get("is"))
+
+    def outcome(self, number: int, args: Any, named: Any, given: tuple[tuple, dict]) -> dict:
+        """The answer to a call, or what it raised; either way what it changed is changed."""
+        answer = self.peer.ask("call", of=number, args=args, named=named)
+        if "lent" in answer:
+            changed = self.crossing.take(answer["lent"])
+            if isinstance(changed, list) and len(changed) == 2:
+                restore([*given[0]], changed[0])
+                restore(given[1], changed[1])
+        if "failed" in answer:
+            error = self.crossing.take(answer["failed"])
+            raise error if isinstance(error, BaseException) else Garbled("raised nothing")
+        return answer
+
+    def serve(self, frame: dict) -> dict:
+        """Do what the learner's process may ask for: call what was lent, read and write a run."""
+        try:
+            thing = self.crossing.lent[frame["of"]]
+            if frame["do"] != "call" or not callable(thing):
+                return served(thing, frame, self.crossing)
+            given = self.crossing.take([frame["args"], frame["named"]])
+        except (KeyError, TypeError) as fault:
+            raise Garbled(f"{fault!r:.100}") from None
+        answer = self.crossing.send(thing(*given[0], **given[1]))
+        self.flush()
+        return {"is": answer}
+
+    def flush(self) -> None:
+        """Write back what was changed in the learner's own runs."""
+        for mirror in self.mirrors:
+            mirror.flush_()
+
+
+class Opaque:
+    """An object of a kind that only the learner's process knows: it can be nothing but itself."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+
+    def __repr__(self) -> str:
+        return f"<{self.kind} object>"
