@@ -4,6 +4,7 @@ A learner's cell is known by its grade_id, and is taken for what stands under it
 is ours. Cells that only show or check something do not run.
 """
 
+import ast
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -64,6 +65,20 @@ class Plan:
         """The exercise of this name."""
         return next(each for each in self.lab.exercises if each.name == name)
 
+    def gaps(self) -> set[str]:
+        """The names of the cells that a learner fills."""
+        return {slot.name for slot in self.slots if slot.exercise}
+
+    def needed(self, exercise: str, cells: Mapping[str, str]) -> set[str]:
+        """The learner's cells that an answer needs: its own, and those whose names it uses."""
+        by_exercise = {slot.exercise: slot.name for slot in self.slots if slot.exercise}
+        found, new = set[str](), {exercise}
+        while new:
+            found |= {by_exercise[each] for each in new if each in by_exercise}
+            used = {name for cell in found for name in names_in(cells.get(cell, ""))}
+            new = {each for each in used if by_exercise.get(each, "") not in {"", *found}}
+        return found
+
 
 @cache
 def plan(name: str) -> Plan:
@@ -103,6 +118,15 @@ def as_module(file: str) -> str:
 def is_leaf(module: str, there: list[str]) -> bool:
     """Whether a module holds no others."""
     return not any(each.startswith(f"{module}.") for each in there)
+
+
+def names_in(source: str) -> set[str]:
+    """The names that stand in a cell; none in one that is no Python."""
+    try:
+        tree = ast.parse(as_python(source))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return set()
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
 
 
 def as_python(source: str) -> str:

@@ -93,7 +93,7 @@ def lab_of(path: Path, cells: list[dict]) -> Lab:
 
 def gaps(lab: Lab) -> set[str]:
     """The ids of the cells that a learner fills."""
-    return {slot.name for slot in plan(lab.name).slots if slot.exercise}
+    return plan(lab.name).gaps()
 
 
 def filled(cells: list[dict], lab: Lab) -> tuple[dict[str, str], tuple[str, ...]]:

@@ -85,7 +85,9 @@ class Worker:
 class Stand(types.ModuleType):
     """A module that is not here: what is imported from it does nothing."""
 
-    __path__ = ()  # a package, in which nothing is found
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.__path__ = []  # a package, in which nothing is found
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
