@@ -21,7 +21,7 @@ from harness_zero.grading.record.remote import Missing, Remote
 from harness_zero.grading.record.submissions import Submission
 
 LONGEST = 300  # characters of a reason
-FIRST = 0.6  # of an exercise's time; the rest is for a second try
+FIRST = 0.75  # of an exercise's time; the rest is for a second try
 NOT_DONE = "not done yet"
 Judged = tuple[list[Finding], str]  # and why it earns nothing, if it does not
 
@@ -102,7 +102,7 @@ class Sitting:
 
     def marks(self) -> Iterator[Mark]:
         """A mark an exercise, in order."""
-        for exercise in self.plan.lab.exercises:
+        for exercise in self.plan.in_order():
             if exercise.name in NOT_YET:
                 yield Mark(exercise.name, 0, 0, f"not of record yet: {NOT_YET[exercise.name]}")
                 continue

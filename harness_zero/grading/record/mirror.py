@@ -1,10 +1,12 @@
-"""A run that stands outside, as the learner's process sees it: it is read and written from afar.
+"""A run that stands on the other side: it is read and written from afar.
 
 What was read once is kept until somebody else had a turn. What was changed meanwhile in what was
-read is written back, so that a policy that changes the run changes the run.
+read is written back, so that a policy that changes the run changes the run. A run's lists only
+grow, so of a list that was read before its end alone crosses again.
 """
 
 import json
+import marshal
 from typing import Any
 
 from harness_zero.grading.record.lending import restore
@@ -14,13 +16,15 @@ from harness_zero.run import Run
 
 READ = {"elapsed", "text", "paused"}  # what a run tells beside what it holds
 METHODS = {name for name, each in vars(Run).items() if callable(each) and name[0] != "_"}
+HERE = {"last", "backwards"}  # methods that only read lists, so that the mirror has them itself
+LATE = 4  # the last parts of a list cross again; words can enter a result that is there already
 
 
 class Mirror:
     """What stands for a run."""
 
     def __init__(self, peer: Peer, number: int) -> None:
-        vars(self).update(peer_=peer, number_=number, seen_={})
+        vars(self).update(peer_=peer, number_=number, seen_={}, lists_={})
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
@@ -29,24 +33,35 @@ class Mirror:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
+        if name in HERE:
+            return getattr(Run, name).__get__(self)
         if name in METHODS:
             return lambda *args, **named: self.call_(name, args, named)
         if name not in self.seen_:
-            answer = self.peer_.ask("read", of=self.number_, name=name)
-            value = self.peer_.crossing.take(answer["is"])
-            self.seen_[name] = value, self.as_sent_(value)
+            value = self.read_(name)
+            self.peer_.touched[self.number_] = self
+            self.seen_[name] = value, self.exactly_(value)
         return self.seen_[name][0]
 
     def __setattr__(self, name: str, value: Any) -> None:
+        self.peer_.touched[self.number_] = self
         self.seen_[name] = value, None
+
+    def read_(self, name: str) -> Any:
+        """Read from the run what it holds under a name."""
+        known = self.lists_.get(name, [])
+        answer = self.peer_.ask("read", of=self.number_, name=name, have=len(known))
+        value = self.peer_.crossing.take(answer["is"])
+        if isinstance(value, list):
+            self.lists_[name] = value = known[: answer.get("from", 0)] + value
+        return value
 
     def call_(self, name: str, args: tuple, named: dict) -> Any:
         """Call a method of the run, which knows by then what was changed in it."""
         send = self.peer_.crossing.send
         self.flush_()
-        answer = self.peer_.ask(
-            "method", of=self.number_, name=name, args=send([*args]), named=send(named)
-        )
+        what = {"name": name, "args": send([*args]), "named": send(named)}
+        answer = self.peer_.ask("method", of=self.number_, **what)
         return self.peer_.crossing.take(answer["is"])
 
     def flush_(self) -> None:
@@ -54,12 +69,23 @@ class Mirror:
         seen = {**self.seen_}
         self.seen_.clear()
         for name, (value, before) in seen.items():
-            if before != (now := self.as_sent_(value)):
-                self.peer_.ask("write", of=self.number_, name=name, value=json.loads(now))
+            if before != self.exactly_(value):
+                self.lists_.pop(name, None)
+                now = self.peer_.crossing.send(value)
+                self.peer_.ask("write", of=self.number_, name=name, value=now)
 
-    def as_sent_(self, value: Any) -> str:
-        """A value as it would cross."""
-        return json.dumps(self.peer_.crossing.send(value))
+    def exactly_(self, value: Any) -> bytes:
+        """A value to the letter, to be compared."""
+        try:
+            return marshal.dumps(value, 2)
+        except ValueError:  # there is more in it than plain values
+            return json.dumps(self.peer_.crossing.send(value)).encode()
+
+
+def flush(peer: Peer) -> None:
+    """Write back what was changed in any run that was read."""
+    while peer.touched:
+        peer.touched.popitem()[1].flush_()
 
 
 def served(run: Any, frame: dict, crossing: Crossing) -> dict:
@@ -71,11 +97,24 @@ def served(run: Any, frame: dict, crossing: Crossing) -> dict:
         args, named = crossing.take(frame["args"]), crossing.take(frame["named"])
         return {"is": crossing.send(getattr(run, name)(*args, **named))}
     if what == "read" and (name in READ or name in vars(run)):
-        return {"is": crossing.send(getattr(run, name))}
+        return told(getattr(run, name), (frame["of"], name), frame.get("have"), crossing)
     if what == "write" and name in vars(run):
+        crossing.told.clear()
         write(run, name, crossing.take(frame["value"]))
         return {"is": None}
     raise AttributeError(f"'Run' object has no attribute {name!r}")
+
+
+def told(value: Any, which: tuple[int, str], have: Any, crossing: Crossing) -> dict:
+    """What a run holds; of a list that the mirror has already, the end alone."""
+    if type(value) is not list:
+        return {"is": crossing.send(value)}
+    before = crossing.told.get(which, [])
+    pairs = enumerate(zip(before, value, strict=False))
+    same = next((at for at, (old, new) in pairs if old is not new), min(len(before), len(value)))
+    start = max(0, min(same - LATE, have if type(have) is int else 0))
+    crossing.told[which] = [*value]
+    return {"is": crossing.send(value[start:]), "from": start}
 
 
 def write(run: Run, name: str, value: Any) -> None:

@@ -7,7 +7,7 @@ is ours. Cells that only show or check something do not run.
 import ast
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from json import loads
 from typing import Any
@@ -40,7 +40,11 @@ NOT_YET = {  # exercises that only the visible checks grade so far, and why
     "entries": FILES,
     "journal": FILES,
     "journaled": FILES,
-    "repetition": "its flights take longer than two seconds from outside",
+}
+VISIBLE_ONLY = {  # promises that only the visible checks try, and why
+    "in_flights_it_has_not_seen_it_keeps_the_goals_and_saves_rounds": (
+        "72 flights take as long from outside as an exercise has in all"
+    ),
 }
 
 
@@ -62,8 +66,14 @@ class Plan:
     settings: Mapping[str, Any]  # what there is to import
 
     def exercise(self, name: str) -> Exercise:
-        """The exercise of this name."""
-        return next(each for each in self.lab.exercises if each.name == name)
+        """The exercise of this name, with the promises that are tried for the record."""
+        exercise = next(each for each in self.lab.exercises if each.name == name)
+        of_record = [each for each in exercise.promises if each.__name__ not in VISIBLE_ONLY]
+        return replace(exercise, promises=tuple(of_record))
+
+    def in_order(self) -> list[Exercise]:
+        """The exercises as they are tried for the record."""
+        return [self.exercise(each.name) for each in self.lab.exercises]
 
     def gaps(self) -> set[str]:
         """The names of the cells that a learner fills."""

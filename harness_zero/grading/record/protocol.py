@@ -39,6 +39,7 @@ class Crossing:
         self.numbers: dict[int, int] = {}  # of what was lent, by id
         self.borrowed: dict[int, Any] = {}
         self.theirs: dict[int, int] = {}  # the numbers of what was borrowed, by id
+        self.told: dict[tuple[int, str], list] = {}  # what a mirror has been told of a run's lists
 
     def send(self, value: Any, depth: int = 0) -> Any:
         """A value as JSON can hold it."""
@@ -80,7 +81,10 @@ class Crossing:
 
     def send_error(self, error: BaseException, depth: int) -> Any:
         """An exception: its kind and what it was made with, as far as that is plain."""
-        args = [each if is_plain(each) else words_of(each) for each in error.args]
+        made = error.args
+        if isinstance(error, OSError) and error.filename is not None:
+            made = (error.errno, error.strerror, error.filename)
+        args = [each if is_plain(each) else words_of(each) for each in made]
         return {
             "$": "error",
             "kind": type(error).__name__,
@@ -155,8 +159,10 @@ class Crossing:
         if number not in self.borrowed:
             beyond = self.trusting and given["beyond"]
             kind = self.error_kind(str(given["kind"])[:80], str(given["module"]), beyond)
-            error = kind.__new__(kind)
-            error.args = tuple(self.take(given["args"]))
+            args = self.take(given["args"])
+            error = kind.__new__(kind, *args)
+            if not isinstance(error, OSError):  # which tells its words apart by itself
+                error.args = tuple(args)
             self.keep(number, error)
         return self.borrowed[number]
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from harness_zero.grading.record.isolation import Limits, begun
 from harness_zero.grading.record.lending import restore
-from harness_zero.grading.record.mirror import Mirror, served
+from harness_zero.grading.record.mirror import Mirror, flush, served
 from harness_zero.grading.record.peer import Peer
 from harness_zero.grading.record.protocol import Crossing, Garbled
 from harness_zero.grading.record.proxies import proxy
@@ -36,7 +36,6 @@ class Remote:
         reads, writes = self.process.stdout.fileno(), self.process.stdin.fileno()
         self.peer = Peer(reads, writes, self.serve, "out")
         self.peer.crossing = self.crossing = Crossing(self.proxy, trusting=False)
-        self.mirrors: list[Mirror] = []
         self.peer.start()
 
     @property
@@ -91,8 +90,7 @@ class Remote:
     def proxy(self, number: int, kind: str, about: dict) -> Any:
         """What stands here for something of the learner's process."""
         if kind == "run":
-            self.mirrors.append(mirror := Mirror(self.peer, number))
-            return mirror
+            return Mirror(self.peer, number)
         if kind != "call":
             return Opaque(str(about.get("name"))[:80])
         return proxy(about, lambda *args, **named: self.call(number, args, named))
@@ -126,13 +124,8 @@ class Remote:
         except (KeyError, TypeError) as fault:
             raise Garbled(f"{fault!r:.100}") from None
         answer = self.crossing.send(thing(*given[0], **given[1]))
-        self.flush()
+        flush(self.peer)
         return {"is": answer}
-
-    def flush(self) -> None:
-        """Write back what was changed in the learner's own runs."""
-        for mirror in self.mirrors:
-            mirror.flush_()
 
 
 class Opaque:

@@ -13,7 +13,7 @@ from functools import partial
 from importlib import import_module
 from typing import Any
 
-from harness_zero.grading.record.mirror import Mirror, served
+from harness_zero.grading.record.mirror import Mirror, flush, served
 from harness_zero.grading.record.peer import Peer
 from harness_zero.grading.record.protocol import Crossing
 from harness_zero.grading.record.proxies import proxy
@@ -31,26 +31,19 @@ class Worker:
             import_module(name)
         self.crossing.modules = dict(sys.modules)
         self.names: dict[str, Any] = {"__name__": "__main__", "__builtins__": builtins}
-        self.mirrors: list[Mirror] = []
 
     def proxy(self, number: int, kind: str, about: dict) -> Any:
         """What stands here for something that was lent to us."""
-        if kind != "run":
-            return proxy(about, partial(self.call_out, number))
-        self.mirrors.append(mirror := Mirror(self.peer, number))
-        return mirror
+        if kind == "run":
+            return Mirror(self.peer, number)
+        return proxy(about, partial(self.call_out, number))
 
     def call_out(self, number: int, *args: Any, **named: Any) -> Any:
         """Have the grader call what it has lent."""
-        self.flush()
+        flush(self.peer)
         send = self.crossing.send
         answer = self.peer.ask("call", of=number, args=send([*args]), named=send(named))
         return self.crossing.take(answer["is"])
-
-    def flush(self) -> None:
-        """Write back what was changed in runs, before anybody looks at them."""
-        for mirror in self.mirrors:
-            mirror.flush_()
 
     def serve(self, frame: dict) -> dict:
         """Do what the grader asks for."""
@@ -77,7 +70,7 @@ class Worker:
             answer = {"is": self.crossing.send(function(*args, **named))}
         except BaseException as error:
             answer = {"failed": self.crossing.send(error)}
-        self.flush()
+        flush(self.peer)
         after = self.crossing.send([args, named])
         return answer if json.dumps(after) == before else {**answer, "lent": after}
 
