@@ -5,8 +5,6 @@ read is written back, so that a policy that changes the run changes the run. A r
 grow, so of a list that was read before its end alone crosses again.
 """
 
-import json
-import marshal
 from typing import Any
 
 from harness_zero.grading.record.lending import restore
@@ -40,7 +38,7 @@ class Mirror:
         if name not in self.seen_:
             value = self.read_(name)
             self.peer_.touched[self.number_] = self
-            self.seen_[name] = value, self.exactly_(value)
+            self.seen_[name] = value, self.peer_.crossing.exactly(value)
         return self.seen_[name][0]
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -69,17 +67,10 @@ class Mirror:
         seen = {**self.seen_}
         self.seen_.clear()
         for name, (value, before) in seen.items():
-            if before != self.exactly_(value):
+            if before != self.peer_.crossing.exactly(value):
                 self.lists_.pop(name, None)
                 now = self.peer_.crossing.send(value)
                 self.peer_.ask("write", of=self.number_, name=name, value=now)
-
-    def exactly_(self, value: Any) -> bytes:
-        """A value to the letter, to be compared."""
-        try:
-            return marshal.dumps(value, 2)
-        except ValueError:  # there is more in it than plain values
-            return json.dumps(self.peer_.crossing.send(value)).encode()
 
 
 def flush(peer: Peer) -> None:

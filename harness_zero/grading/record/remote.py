@@ -36,6 +36,8 @@ class Remote:
         reads, writes = self.process.stdout.fileno(), self.process.stdin.fileno()
         self.peer = Peer(reads, writes, self.serve, "out")
         self.peer.crossing = self.crossing = Crossing(self.proxy, trusting=False)
+        self.depth = 0  # of calls inside each other
+        self.given: list[Any] = []  # what was given back to it meanwhile
         self.peer.start()
 
     @property
@@ -98,21 +100,31 @@ class Remote:
     def call(self, number: int, args: tuple, named: dict) -> Any:
         """Call a function there; what it changes in what it was given changes here."""
         send = self.crossing.send
-        answer = self.outcome(number, send([*args]), send(named), (args, named))
-        return self.crossing.take(answer.get("is"))
-
-    def outcome(self, number: int, args: Any, named: Any, given: tuple[tuple, dict]) -> dict:
-        """The answer to a call, or what it raised; either way what it changed is changed."""
-        answer = self.peer.ask("call", of=number, args=args, named=named)
-        if "lent" in answer:
-            changed = self.crossing.take(answer["lent"])
-            if isinstance(changed, list) and len(changed) == 2:
-                restore([*given[0]], changed[0])
-                restore(given[1], changed[1])
+        self.depth += 1
+        try:
+            what = {"of": number, "args": send([*args]), "named": send(named)}
+            answer = self.peer.ask("call", **what)
+            self.carry_over(answer, args, named)
+        finally:
+            self.depth -= 1
+            if not self.depth:
+                self.given.clear()
         if "failed" in answer:
             error = self.crossing.take(answer["failed"])
             raise error if isinstance(error, BaseException) else Garbled("raised nothing")
-        return answer
+        return self.crossing.take(answer.get("is"))
+
+    def carry_over(self, answer: dict, args: tuple, named: dict) -> None:
+        """Change here what a call changed in its copies of what is ours."""
+        try:
+            for number, now in answer.get("changed", []):
+                restore(self.given[number], self.crossing.take(now))
+            if "lent" in answer:
+                new_args, new_named = self.crossing.take(answer["lent"])
+                restore([*args], new_args)
+                restore(named, new_named)
+        except (TypeError, ValueError, IndexError) as fault:
+            raise Garbled(f"{fault!r:.100}") from None
 
     def serve(self, frame: dict) -> dict:
         """Do what the learner's process may ask for: call what was lent, read and write a run."""
@@ -123,9 +135,11 @@ class Remote:
             given = self.crossing.take([frame["args"], frame["named"]])
         except (KeyError, TypeError) as fault:
             raise Garbled(f"{fault!r:.100}") from None
-        answer = self.crossing.send(thing(*given[0], **given[1]))
+        number, value = len(self.given), thing(*given[0], **given[1])
+        self.given.append(value)
+        answer = self.crossing.send(value)
         flush(self.peer)
-        return {"is": answer}
+        return {"is": answer, "as": number}
 
 
 class Opaque:

@@ -30,6 +30,7 @@ class Worker:
         for name in ERRORS:
             import_module(name)
         self.crossing.modules = dict(sys.modules)
+        self.given: list[tuple[int, Any, bytes]] = []  # what the grader's functions gave back
         self.names: dict[str, Any] = {"__name__": "__main__", "__builtins__": builtins}
 
     def proxy(self, number: int, kind: str, about: dict) -> Any:
@@ -43,7 +44,20 @@ class Worker:
         flush(self.peer)
         send = self.crossing.send
         answer = self.peer.ask("call", of=number, args=send([*args]), named=send(named))
-        return self.crossing.take(answer["is"])
+        value = self.crossing.take(answer["is"])
+        if isinstance(value, list | dict):
+            self.given.append((answer["as"], value, self.crossing.exactly(value)))
+        return value
+
+    def changed(self) -> list[Any]:
+        """What was changed of what the grader's functions gave back, under its numbers."""
+        given, self.given = self.given, []
+        now = [(number, value) for number, value, was in given if self.differs(value, was)]
+        return [[number, self.crossing.send(value)] for number, value in now]
+
+    def differs(self, value: Any, was: bytes) -> bool:
+        """Whether a value is something else than it was."""
+        return self.crossing.exactly(value) != was
 
     def serve(self, frame: dict) -> dict:
         """Do what the grader asks for."""
@@ -65,14 +79,17 @@ class Worker:
         """Call what was lent, and tell what came back and what it changed in what it was given."""
         function = self.crossing.lent[frame["of"]]
         args, named = self.crossing.take(frame["args"]), self.crossing.take(frame["named"])
-        before = json.dumps(self.crossing.send([args, named]))
+        before = self.crossing.exactly([args, named])
         try:
             answer = {"is": self.crossing.send(function(*args, **named))}
         except BaseException as error:
             answer = {"failed": self.crossing.send(error)}
         flush(self.peer)
-        after = self.crossing.send([args, named])
-        return answer if json.dumps(after) == before else {**answer, "lent": after}
+        if changed := self.changed():
+            answer["changed"] = changed
+        if self.differs([args, named], before):
+            answer["lent"] = self.crossing.send([args, named])
+        return answer
 
 
 class Stand(types.ModuleType):
