@@ -1,11 +1,14 @@
 """A hostile submission costs the exercises that it touches, and grading goes on."""
 
 import os
+import socket
 import time
+from pathlib import Path
 
 import pytest
-from handed_in import cell, filled, grade_id, laid_down, solution
+from handed_in import SOLUTIONS, cell, filled, grade_id, laid_down, solution
 
+import harness_zero
 from harness_zero.grading.exercises import LABS
 from harness_zero.grading.record.grade import Room, graded, laid
 from harness_zero.grading.record.isolation import Limits, isolates
@@ -88,11 +91,6 @@ LOST = {
         "answer = ours if found else None\n"
     ),
     "only imports ours": "from harness_zero.stages.s1_structural_stop import answer",
-    "uses the network": (
-        "import socket\n"
-        "socket.create_connection(('127.0.0.1', 22), timeout=1)\n"
-        "answer = lambda call, tools: None\n"
-    ),
     "gives back what is equal to all": (
         "class Same(dict):\n"
         "    def __eq__(self, other): return True\n"
@@ -158,6 +156,30 @@ IN_THE_CALL = {
 def test_an_answer_that_does_this_when_it_is_called_costs_its_own_exercise(what, tmp_path, room):
     source = f"def answer(call, tools):\n    {IN_THE_CALL[what]}\n"
     assert marks(filled(solution(), answer=source), tmp_path, room) == {**FULL, "answer": 0}
+
+
+def test_the_network_is_out_of_reach(tmp_path, room):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        at = server.getsockname()
+        connects = f"import socket\nsocket.create_connection({at!r}, timeout=1).close()\n"
+        exec(connects)  # from here it can be reached
+        found = marks(filled(solution(), answer=connects + ANSWER), tmp_path, room)
+    assert found == {**FULL, "answer": 0}
+
+
+def test_files_of_this_machine_are_out_of_reach(tmp_path, room):
+    for path in (Path(__file__), SOLUTIONS, Path(harness_zero.__file__).parent / "desk.py"):
+        reads = f"import os\nif not os.path.exists({str(path)!r}): raise OSError\n"
+        exec(reads)
+        found = marks(filled(solution(), answer=reads + ANSWER), tmp_path, room)
+        assert found == {**FULL, "answer": 0}
+
+
+def test_what_is_there_to_read_is_nobodys_to_write(tmp_path, room):
+    for folder in ("/", "/course", "/usr", "/course/harness_zero"):
+        writes = f"open('{folder}/left', 'w')\n"
+        found = marks(filled(solution(), answer=writes + ANSWER), tmp_path, room)
+        assert found == {**FULL, "answer": 0}
 
 
 def test_checks_that_are_edited_or_deleted_change_nothing(tmp_path, room):

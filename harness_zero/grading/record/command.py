@@ -70,6 +70,7 @@ def graded(
     from harness_zero.grading.record.grade import Room, laid
     from harness_zero.grading.record.isolation import isolates
 
+    refuse_without_course()
     if why_not := isolates():
         click.echo(f"No isolation here: these marks are not of record. {why_not}", err=True)
     mine = many.in_order(files, shard)
@@ -85,6 +86,16 @@ def graded(
             feedback.write(pages, each["name"], each["page"])
     ungraded = sum(not each["row"]["lab"] for each in done)
     click.echo(f"{len(done) - ungraded} graded, {ungraded} not; marks in {out}.")
+
+
+def refuse_without_course() -> None:
+    """What is graded is graded by the solutions of a course that is here."""
+    from harness_zero.course import NotLaid, checkout
+
+    try:
+        checkout()
+    except NotLaid as reason:
+        raise click.ClickException(str(reason)) from reason
 
 
 def read_secret(path: Path) -> bytes:

@@ -43,6 +43,7 @@ BEGIN = (
     " from harness_zero.grading.record.worker import main; main()"
 )
 FIRST_USER = 210_000  # of users that nobody is; a learner's process is one of them
+SYSTEM = ("/", "/usr", "/tmp")  # folders that are there anyhow
 APART = [f"--unshare-{what}" for what in ("pid", "net", "ipc", "uts", "cgroup-try")]
 USERS = count(os.getpid() * 1000 % 1_000_000)
 
@@ -104,9 +105,9 @@ def walls(inside: Path, limits: Limits) -> list[str]:
         *("--die-with-parent", "--new-session", "--clearenv"),
         *("--setenv", "HOME", "/tmp", "--setenv", "PATH", "/usr/bin:/bin"),
         *("--setenv", "LANG", "C.UTF-8"),
+        *("--size", str(limits.disk), "--perms", "1777", "--tmpfs", "/tmp", "--chdir", "/tmp"),
         *("--ro-bind", "/usr", "/usr", *links, *lent, "--ro-bind", str(inside), "/course"),
         *("--proc", "/proc", "--dev", "/dev"),
-        *("--size", str(limits.disk), "--perms", "1777", "--tmpfs", "/tmp", "--chdir", "/tmp"),
         *(as_root() if os.geteuid() == 0 else ["--cap-drop", "ALL"]),
     ]
 
@@ -121,7 +122,7 @@ def link(name: str) -> list[str]:
 
 def parents(folder: str) -> list[str]:
     """The folders above one, for everybody to pass."""
-    above = [str(each) for each in reversed(Path(folder).parents) if str(each) not in ("/", "/usr")]
+    above = [str(each) for each in reversed(Path(folder).parents) if str(each) not in SYSTEM]
     return [each for path in above for each in ("--perms", "0755", "--dir", path)]
 
 
@@ -154,6 +155,6 @@ def isolates() -> str:
     """Why there is no isolation here; nothing if there is."""
     if missing := [name for name in ("bwrap", "prlimit") if not which(name)]:
         return f"{' and '.join(missing)} not found (install bubblewrap and util-linux)"
-    argv = [*walls(PACKAGE, Limits()), *bounds(Limits()), "/usr/bin/true"]
+    argv = [*walls(PACKAGE, Limits()), *bounds(Limits()), python(), "-I", "-S", "-c", "pass"]
     tried = subprocess.run(argv, capture_output=True, text=True, cwd="/")
     return "" if tried.returncode == 0 else f"bubblewrap: {tried.stderr.strip()[:200]}"
