@@ -11,7 +11,7 @@ from cells_of_answers import as_cell, known_in
 from handed_in import filled, laid_down, solution
 
 from harness_zero.grading.exercises import EXERCISES, LABS
-from harness_zero.grading.record.grade import Room, Sitting, laid
+from harness_zero.grading.record.grade import Room, Sitting, graded, laid
 from harness_zero.grading.record.isolation import Limits, isolates
 from harness_zero.grading.record.plan import NOT_YET, plan
 from harness_zero.grading.record.submissions import submission
@@ -82,3 +82,39 @@ def test_misconceptions_earn_nothing(name, room, tmp_path):
     keys = answers("WRONG", name)
     for key in keys if ALL else keys[-1:]:
         assert reason("WRONG", name, key, room, tmp_path) != "", key
+
+
+CHANGES_WHAT_IS_LENT = {
+    "answer": (
+        "def answer(call, tools):\n"
+        "    tool = tools.pop(call['name'])\n"
+        "    return tool_result(call['id'], str(tool(**call['input'])))\n"
+    ),
+    "next_array": (
+        "def next_array(messages, reply, results):\n"
+        "    messages += [said(reply), user(*results)]\n"
+        "    return messages\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES_WHAT_IS_LENT)
+def test_what_an_answer_changes_in_what_it_was_lent_is_seen_from_outside(name, room, tmp_path):
+    notebook = filled(solution(), **{name: CHANGES_WHAT_IS_LENT[name]})
+    grade = graded(submission(laid_down(notebook, tmp_path)), room)
+    (mark,) = [mark for mark in grade.marks if mark.exercise == name]
+    assert mark.points == 0 and " stay" in mark.reason
+
+
+def test_a_policy_that_writes_the_run_is_seen_from_outside(room, tmp_path):
+    source = (
+        "def window(size=5, times=3):\n"
+        "    def policy(run):\n"
+        "        run.pending.clear()\n"
+        "        return None\n"
+        "    return policy\n"
+    )
+    notebook = filled(solution("06_repetition_detector"), window=source)
+    path = laid_down(notebook, tmp_path, lab="06_repetition_detector")
+    mark = graded(submission(path), room).marks[0]
+    assert mark.points == 0 and "run.pending to stay" in mark.reason
