@@ -228,7 +228,7 @@ def test_a_name_is_no_formula(tmp_path, seed):
 
 
 def test_few_exercises_and_promises_wait_for_their_grade_of_record():
-    assert len(NOT_YET) <= 3 and {*NOT_YET} <= {*EXERCISES}
+    assert len(NOT_YET) <= 5 and {*NOT_YET} <= {*EXERCISES}
     promised = {each.__name__ for exercise in EXERCISES.values() for each in exercise.promises}
     assert len(VISIBLE_ONLY) <= 1 and {*VISIBLE_ONLY} <= promised
 

@@ -63,6 +63,13 @@ def imports_ours(said):
     return "ImportError" in said or "ModuleNotFoundError" in said
 
 
+@pytest.mark.parametrize("lab", LABS)
+def test_our_own_solution_earns_all_that_is_of_record(lab, room, tmp_path):
+    grade = graded(submission(laid_down(solution(lab), tmp_path, lab=lab)), room)
+    assert [(mark.exercise, mark.reason) for mark in grade.marks if mark.points < mark.of] == []
+    assert {mark.exercise for mark in grade.marks if not mark.of} <= {*NOT_YET}
+
+
 @pytest.mark.parametrize("name", OF_RECORD)
 def test_right_answers_earn_their_points(name, room, tmp_path):
     tried = []
@@ -74,7 +81,7 @@ def test_right_answers_earn_their_points(name, room, tmp_path):
             tried.append(said)
             if not ALL:
                 break
-    assert {*tried} == {""}
+    assert {*tried} <= {""}
 
 
 @pytest.mark.parametrize("name", OF_RECORD)

@@ -15,7 +15,7 @@ from harness_zero.grading.exercise import Exercise
 from harness_zero.grading.record.hidden import BROKEN, unlike
 from harness_zero.grading.record.isolation import Limits, lay_inside
 from harness_zero.grading.record.peer import Gone
-from harness_zero.grading.record.plan import BESIDE, NOT_YET, Plan, Slot, as_python, plan
+from harness_zero.grading.record.plan import NOT_YET, Plan, Slot, as_python, plan
 from harness_zero.grading.record.protocol import words_of
 from harness_zero.grading.record.remote import Missing, Remote
 from harness_zero.grading.record.submissions import Submission
@@ -69,7 +69,7 @@ class Room:
 def laid(folder: Path, labs: Iterable[str]) -> None:
     """Lay down what the processes of these labs see."""
     for lab in labs:
-        lay_inside(folder / lab, BESIDE.get(lab, ()))
+        lay_inside(folder / lab, plan(lab).files)
     folder.chmod(0o755)
 
 

@@ -61,9 +61,9 @@ class Limits:
     cpu: int = 60  # seconds in all
 
 
-def lay_inside(folder: Path, more: Iterable[str] = ()) -> Path:
+def lay_inside(folder: Path, files: Iterable[str]) -> Path:
     """The part of the package that a learner's process may see, in a folder, compiled."""
-    for name in dict.fromkeys([*SERVING, *more]):
+    for name in files:
         target = folder / "harness_zero" / f"{name}.py"
         target.parent.mkdir(parents=True, exist_ok=True)
         copyfile(PACKAGE / f"{name}.py", target)

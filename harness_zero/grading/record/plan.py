@@ -6,7 +6,7 @@ is ours. Cells that only show or check something do not run.
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from json import loads
@@ -15,21 +15,13 @@ from typing import Any
 from harness_zero.course import checkout
 from harness_zero.grading.exercise import Exercise, Lab
 from harness_zero.grading.exercises import LABS
-from harness_zero.grading.record.isolation import SERVING
+from harness_zero.grading.record.isolation import PACKAGE, SERVING
 from harness_zero.grading.references import ASIDE, code, is_code, is_solution, solves, tags
 
 NOT_PYTHON = re.compile(r"^[%!?].*$", re.MULTILINE)  # what only a notebook understands
 FROM = re.compile(r"^from (harness_zero\.\S+) import ([^\n(]+|\([^)]*\))", re.MULTILINE)
 WHOLE = {"harness_zero.brief", "harness_zero.labels", "harness_zero.messages", "harness_zero.run"}
-BESIDE = {  # modules that a lab's own cells need, with what these need
-    "03_errors_as_data": ("toolbox",),
-    "04_termination_labels": ("stages/__init__", "stages/s3_error_as_data"),
-    "05_two_halves": ("stages/__init__", "stages/s3_error_as_data", "policy"),
-    "06_repetition_detector": ("policy", "rounds"),
-    "07_order_is_load_bearing": ("prefix",),
-    "08_stopping_is_a_contract": ("policy", "rounds"),
-    "09_what_survives_a_crash": ("models/recorded", "models/tape", "prefix"),
-}
+ABSENT = ("notebook", "grading", "flight", "simulator", "mine")  # they show, or they hold answers
 OURS = {  # names of ours that are the answer to an exercise of these labs
     "01_structural_stop": {"harness_zero.messages": ("pairing_fault", "array_fault")},
 }
@@ -40,6 +32,8 @@ NOT_YET = {  # exercises that only the visible checks grade so far, and why
     "entries": FILES,
     "journal": FILES,
     "journaled": FILES,
+    "once": "its answer keeps the ledger that it was lent, and writes it later",
+    "all_together": "its pieces are borrowed from ours, which are not there",
 }
 VISIBLE_ONLY = {  # promises that only the visible checks try, and why
     "in_flights_it_has_not_seen_it_keeps_the_goals_and_saves_rounds": (
@@ -64,6 +58,7 @@ class Plan:
     lab: Lab
     slots: tuple[Slot, ...]
     settings: Mapping[str, Any]  # what there is to import
+    files: tuple[str, ...]  # of the package, that are there for it
 
     def exercise(self, name: str) -> Exercise:
         """The exercise of this name, with the promises that are tried for the record."""
@@ -97,7 +92,8 @@ def plan(name: str) -> Plan:
     path = checkout() / "solutions" / lab.name / f"{lab.name}.ipynb"
     cells = [cell for cell in loads(path.read_text("utf-8"))["cells"] if is_code(cell)]
     slots = tuple(slot(cell, lab) for cell in cells if not ASIDE & tags(cell))
-    return Plan(lab, slots, settings(name, [each.source for each in slots if not each.exercise]))
+    shown, files = settings(name, [each.source for each in slots if not each.exercise])
+    return Plan(lab, slots, shown, tuple(files))
 
 
 def slot(cell: dict, lab: Lab) -> Slot:
@@ -107,17 +103,46 @@ def slot(cell: dict, lab: Lab) -> Slot:
     return Slot(name, code(cell), solved[0] if solved else None)
 
 
-def settings(name: str, sources: list[str]) -> dict[str, Any]:
+def settings(name: str, sources: list[str]) -> tuple[dict[str, Any], list[str]]:
     """What can be imported: some modules whole, of others what our own cells need, no more."""
     needed: dict[str, set[str]] = {}
     for module, names in (found for source in sources for found in FROM.findall(source)):
         asked = {each.split(" as ")[0].strip() for each in names.strip("()").split(",")}
         needed.setdefault(module, set()).update(filter(None, asked))
-    there = [as_module(each) for each in (*SERVING, *BESIDE.get(name, ()))]
+    files = closure(file_of(each) for each in needed if each.split(".")[1] not in ABSENT)
+    there = [as_module(each) for each in files]
     parts = [each for each in there if each not in WHOLE and ".record" not in each]
     shown = {module: sorted(needed.get(module, ())) for module in parts if is_leaf(module, there)}
     absent = sorted({*needed} - {*there})
-    return {"shown": shown, "absent": absent, "hidden": OURS.get(name, {})}
+    return {"shown": shown, "absent": absent, "hidden": OURS.get(name, {})}, files
+
+
+def closure(files: Iterable[str]) -> list[str]:
+    """The files that serve, these, and all files of ours that they import."""
+    found: dict[str, None] = {}
+    todo = [*SERVING, *files]
+    while todo:
+        file = todo.pop(0)
+        absent = file.split("/")[0] in ABSENT and file not in SERVING
+        if file not in found and not absent and (PACKAGE / f"{file}.py").is_file():
+            found[file] = None
+            source = (PACKAGE / f"{file}.py").read_text("utf-8")
+            todo += [f"{file.rpartition('/')[0]}/__init__".strip("/"), *imported(source)]
+    return sorted(found)
+
+
+def imported(source: str) -> list[str]:
+    """The files of ours that a module imports when it is imported itself."""
+    nodes = [each for each in ast.parse(source).body if isinstance(each, ast.ImportFrom)]
+    ours = [each for each in nodes if (each.module or "").startswith("harness_zero")]
+    modules = [m for n in ours for m in (n.module, *(f"{n.module}.{a.name}" for a in n.names))]
+    return [file_of(str(module)) for module in modules]
+
+
+def file_of(module: str) -> str:
+    """The file of a module of the package, which may be a package itself."""
+    file = module.removeprefix("harness_zero").replace(".", "/").strip("/")
+    return f"{file}/__init__".strip("/") if (PACKAGE / file).is_dir() else file
 
 
 def as_module(file: str) -> str:

@@ -19,6 +19,7 @@ from harness_zero.run import Run
 
 DEEPEST = 100  # values inside each other
 LONGEST = 10_000  # values that are taken out of an iterator
+OURS = ("harness_zero.run", "harness_zero.loop")  # whose errors an answer may raise
 KINDS = {"call", "run", "thing"}
 
 
@@ -93,6 +94,7 @@ class Crossing:
             "args": self.all(args, depth),
             "of": self.number(error),
             "beyond": not isinstance(error, Exception),
+            "tells": {name: each for name, each in vars(error).items() if is_told(name, each)},
         }
 
     def all(self, values: Any, depth: int) -> list[Any]:
@@ -129,7 +131,7 @@ class Crossing:
             return {key: self.take(each) for key, each in given.items()}
         try:
             return self.take_tagged(given["$"], given)
-        except (KeyError, TypeError, ValueError) as fault:
+        except (KeyError, TypeError, ValueError, AttributeError) as fault:
             raise Garbled(f"{type(fault).__name__}: {fault}"[:200]) from fault
 
     def take_tagged(self, tag: str, given: dict) -> Any:
@@ -171,6 +173,8 @@ class Crossing:
             error = kind.__new__(kind, *args)
             if not isinstance(error, OSError):  # which tells its words apart by itself
                 error.args = tuple(args)
+            tells = given["tells"].items()
+            vars(error).update({name: each for name, each in tells if is_told(name, each)})
             self.keep(number, error)
         return self.borrowed[number]
 
@@ -187,8 +191,8 @@ class Crossing:
         return type(name, (BaseException if beyond else Raised,), {})
 
     def error_of_ours(self, name: str, module: str) -> Any:
-        """An error of the package; from a learner's process only a run's own."""
-        if module == "harness_zero.run" or (self.trusting and module.startswith("harness_zero.")):
+        """An error of the package; from a learner's process only those that an answer may raise."""
+        if module in OURS or (self.trusting and module.startswith("harness_zero.")):
             return getattr(self.modules.get(module), name, None)
         return None
 
@@ -221,6 +225,11 @@ def tagged(tag: str, parts: list[Any]) -> Any:
 def is_plain(value: Any) -> bool:
     """Whether an argument of an exception crosses as it is."""
     return value is None or type(value) in (bool, int, float, str)
+
+
+def is_told(name: str, value: Any) -> bool:
+    """Whether an exception tells this to whoever catches it, such as the status of an answer."""
+    return name.isidentifier() and not name.startswith("_") and is_plain(value)
 
 
 def words_of(value: Any) -> str:
