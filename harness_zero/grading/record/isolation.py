@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
+from importlib.util import cache_from_source
 from itertools import count
 from pathlib import Path
 from py_compile import compile as compiled
@@ -61,13 +62,18 @@ class Limits:
     cpu: int = 60  # seconds in all
 
 
-def lay_inside(folder: Path, files: Iterable[str]) -> Path:
-    """The part of the package that a learner's process may see, in a folder, compiled."""
+def lay_inside(folder: Path, files: Iterable[str], once: Path) -> Path:
+    """What a learner's process may see of the package, in a folder; all is compiled once."""
     for name in files:
-        target = folder / "harness_zero" / f"{name}.py"
-        target.parent.mkdir(parents=True, exist_ok=True)
-        copyfile(PACKAGE / f"{name}.py", target)
-        compiled(str(target), doraise=True)
+        source, target = (each / "harness_zero" / f"{name}.py" for each in (once, folder))
+        if not source.exists():
+            source.parent.mkdir(parents=True, exist_ok=True)
+            copyfile(PACKAGE / f"{name}.py", source)
+            compiled(str(source), doraise=True)
+        cached = Path(cache_from_source(str(target)))
+        cached.parent.mkdir(parents=True, exist_ok=True)
+        os.link(source, target)
+        os.link(cache_from_source(str(source)), cached)
     for path in [folder, *folder.rglob("*")]:
         path.chmod(0o755 if path.is_dir() else 0o644)
     return folder

@@ -36,23 +36,26 @@ class Mirror:
         if name in METHODS:
             return lambda *args, **named: self.call_(name, args, named)
         if name not in self.seen_:
-            value = self.read_(name)
+            self.read_(name)
             self.peer_.touched[self.number_] = self
-            self.seen_[name] = value, self.peer_.crossing.exactly(value)
         return self.seen_[name][0]
 
     def __setattr__(self, name: str, value: Any) -> None:
         self.peer_.touched[self.number_] = self
         self.seen_[name] = value, None
 
-    def read_(self, name: str) -> Any:
-        """Read from the run what it holds under a name."""
-        known = self.lists_.get(name, [])
-        answer = self.peer_.ask("read", of=self.number_, name=name, have=len(known))
-        value = self.peer_.crossing.take(answer["is"])
-        if isinstance(value, list):
-            self.lists_[name] = value = known[: answer.get("from", 0)] + value
-        return value
+    def read_(self, name: str) -> None:
+        """Read from the run what it holds under a name, and what was read of runs before."""
+        names = [name, *(each for each in self.peer_.names if each not in {name, *self.seen_})]
+        have = {each: len(self.lists_.get(each, [])) for each in names}
+        answer = self.peer_.ask("read", of=self.number_, have=have)
+        for each, part in answer["is"].items():
+            value = self.peer_.crossing.take(part["is"])
+            if isinstance(value, list):
+                self.lists_[each] = value = self.lists_.get(each, [])[: part.get("from", 0)] + value
+            self.seen_[each] = value, self.peer_.crossing.exactly(value)
+        if name not in READ:
+            self.peer_.names[name] = True
 
     def call_(self, name: str, args: tuple, named: dict) -> Any:
         """Call a method of the run, which knows by then what was changed in it."""
@@ -82,17 +85,19 @@ def flush(peer: Peer) -> None:
 def served(run: Any, frame: dict, crossing: Crossing) -> dict:
     """Read or write a run, or call a method of it, as the other side's mirror asks."""
     name, what = frame.get("name"), frame["do"]
-    if not isinstance(run, Run) or not isinstance(name, str):
-        raise Garbled("this is no run, or nothing of one")
+    if not isinstance(run, Run):
+        raise Garbled("this is no run")
+    if what == "read" and all(each in READ or each in vars(run) for each in frame["have"]):
+        have = frame["have"].items()
+        return {"is": {n: told(getattr(run, n), (frame["of"], n), k, crossing) for n, k in have}}
     if what == "method" and name in METHODS:
         args, named = crossing.take(frame["args"]), crossing.take(frame["named"])
         return {"is": crossing.send(getattr(run, name)(*args, **named))}
-    if what == "read" and (name in READ or name in vars(run)):
-        return told(getattr(run, name), (frame["of"], name), frame.get("have"), crossing)
     if what == "write" and name in vars(run):
         crossing.told.clear()
         write(run, name, crossing.take(frame["value"]))
         return {"is": None}
+    name = next(iter(frame.get("have") or [name]))
     raise AttributeError(f"'Run' object has no attribute {name!r}")
 
 

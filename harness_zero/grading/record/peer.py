@@ -35,6 +35,7 @@ class Peer:
         self.here = threading.local()
         self.turn = threading.Lock()
         self.opened = 0
+        self.names: dict[str, bool] = {}  # what was read of runs so far
         self.touched: dict[int, Any] = {}  # the mirrors that were read since somebody had a turn
         self.gone = ""  # why nothing comes any more
 
