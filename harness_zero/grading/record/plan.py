@@ -35,6 +35,7 @@ NOT_YET = {  # exercises that only the visible checks grade so far, and why
     "once": "its answer keeps the ledger that it was lent, and writes it later",
     "all_together": "its pieces are borrowed from ours, which are not there",
 }
+SLOW = {"repetition": 2}  # times as long as others: on a busy machine an honest answer needs it
 VISIBLE_ONLY = {  # promises that only the visible checks try, and why
     "in_flights_it_has_not_seen_it_keeps_the_goals_and_saves_rounds": (
         "72 flights take as long from outside as an exercise has in all"

@@ -30,7 +30,6 @@ class Remote:
     """A learner's process."""
 
     def __init__(self, inside: Path, settings: dict, limits: Limits, isolated: bool) -> None:
-        self.limits = limits
         self.process = begun(inside, settings, limits, isolated)
         assert self.process.stdin and self.process.stdout
         reads, writes = self.process.stdout.fileno(), self.process.stdin.fileno()
@@ -64,7 +63,7 @@ class Remote:
     @contextmanager
     def within(self, seconds: float) -> Iterator[None]:
         """Kill it if it is still at work after so many seconds."""
-        late = f"still running when its time was up ({self.limits.seconds:g} seconds in all)"
+        late = "still running when its time was up"
         timer = Timer(seconds, self.end, [late])
         timer.daemon = True
         timer.start()
