@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from harness_zero.flight.command import fly
+from harness_zero.grading.record.command import grade
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -46,6 +47,7 @@ def main() -> None:
 
 
 main.add_command(fly)
+main.add_command(grade)
 
 
 @main.command()

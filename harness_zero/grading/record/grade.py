@@ -1,0 +1,221 @@
+"""The grade of one submission: each answer is held to its promises, from outside its process.
+
+A process that was ended, whoever ended it, costs the exercise that was at work; the next one has
+a new process. A cell that ends its process is left out of the next.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from harness_zero.brief import cut
+from harness_zero.grading.checks import Finding, findings, passed
+from harness_zero.grading.exercise import Exercise
+from harness_zero.grading.record.hidden import BROKEN, unlike
+from harness_zero.grading.record.isolation import Limits, lay_inside
+from harness_zero.grading.record.peer import Gone
+from harness_zero.grading.record.plan import NOT_YET, SLOW, Plan, Slot, as_python, plan
+from harness_zero.grading.record.protocol import words_of
+from harness_zero.grading.record.remote import Missing, Remote
+from harness_zero.grading.record.submissions import Submission
+
+LONGEST = 300  # characters of a reason
+FIRST = 0.75  # of an exercise's time; the rest is for a second try
+NOT_DONE = "not done yet"
+Judged = tuple[list[Finding], str]  # and why it earns nothing, if it does not
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What one exercise earned, and why."""
+
+    exercise: str
+    points: int
+    of: int
+    reason: str = ""  # why not all
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True)
+class Grade:
+    """What a submission earned."""
+
+    submission: Submission
+    marks: tuple[Mark, ...] = ()
+    notes: tuple[str, ...] = ()
+    of_record: bool = True
+
+    @property
+    def total(self) -> int:
+        """All points together."""
+        return sum(mark.points for mark in self.marks)
+
+
+@dataclass(frozen=True)
+class Room:
+    """Where submissions are graded: what is seen inside, the limits, and whether they hold."""
+
+    folder: Path  # holds a folder for each lab
+    limits: Limits = field(default_factory=Limits)
+    isolated: bool = True
+    secret: bytes = b""  # from which hidden cases are drawn
+
+    def inside(self, lab: str) -> Path:
+        """What a learner's process sees of the package in this lab."""
+        return self.folder / lab
+
+
+def laid(folder: Path, labs: Iterable[str]) -> None:
+    """Lay down what the processes of these labs see."""
+    for lab in labs:
+        lay_inside(folder / lab, plan(lab).files, folder / "once")
+    folder.chmod(0o755)
+
+
+def graded(given: Submission, room: Room) -> Grade:
+    """The grade of a submission."""
+    if given.lab is None:
+        return Grade(given, notes=(given.fault,), of_record=room.isolated)
+    sitting = Sitting(given, plan(given.lab.name), room)
+    try:
+        marks = tuple(sitting.marks())
+    finally:
+        sitting.leave()
+    return Grade(given, marks, given.notes, room.isolated)
+
+
+class Sitting:
+    """One submission at work: all answers in one process, and what fails there once more alone.
+
+    So a cell that spoils the process (it patches Python, it leaves a thread at work) costs the
+    exercises that need it, and no others.
+    """
+
+    def __init__(self, given: Submission, plan: Plan, room: Room) -> None:
+        self.given, self.plan, self.room = given, plan, room
+        self.together = Process(self, {slot.name for slot in plan.slots})
+
+    def leave(self) -> None:
+        """End the process, if there is one."""
+        self.together.leave()
+
+    def marks(self) -> Iterator[Mark]:
+        """A mark an exercise, in order."""
+        for exercise in self.plan.in_order():
+            if exercise.name in NOT_YET:
+                yield Mark(exercise.name, 0, 0, f"not of record yet: {NOT_YET[exercise.name]}")
+                continue
+            found, reason = self.judged(exercise)
+            points = 0 if reason else exercise.points
+            yield Mark(exercise.name, points, exercise.points, reason, tuple(found))
+
+    def judged(self, exercise: Exercise) -> Judged:
+        """What became of an exercise's promises, and why it earns nothing if it does not."""
+        seconds = self.room.limits.seconds * SLOW.get(exercise.name, 1)
+        found, reason = self.together.judged(exercise, seconds * FIRST)
+        needed = self.plan.needed(exercise.name, self.given.cells)
+        hopeless = reason == NOT_DONE or exercise.name in self.together.ended
+        if not reason or hopeless or needed >= self.plan.gaps():
+            return found, reason
+        alone = Process(self, {slot.name for slot in self.plan.slots if not slot.exercise} | needed)
+        try:
+            again = alone.judged(exercise, seconds * (1 - FIRST))
+        finally:
+            alone.leave()
+        return again if not again[1] else (found, reason)
+
+
+class Process:
+    """A learner's process with some cells, begun anew whenever it was ended."""
+
+    def __init__(self, sitting: Sitting, cells: set[str]) -> None:
+        self.sitting, self.cells = sitting, cells
+        self.remote: Remote | None = None
+        self.faults: dict[str, str] = {}  # of the cells of exercises, by exercise
+        self.ended: set[str] = set()  # the exercises whose cells ended it
+
+    def leave(self) -> None:
+        """End it, if it runs."""
+        if self.remote:
+            self.remote.close()
+        self.remote = None
+
+    def judged(self, exercise: Exercise, seconds: float) -> Judged:
+        """What became of an exercise's promises here."""
+        found: list[Finding] = []
+        try:
+            remote = self.at_work()
+            if exercise.name in self.faults:
+                return [], self.faults[exercise.name]
+            with remote.within(seconds):
+                found, reason = self.held(exercise, remote.find(exercise.name))
+        except Missing:
+            return [], f"{exercise.name} is not there: its cell defines no such function"
+        except (Exception, KeyboardInterrupt) as error:
+            reason = in_words(error)
+        gone = self.remote.gone if self.remote else ""
+        if gone or (reason and (not found or found[-1].endless)):
+            self.leave()
+        return found, gone or reason
+
+    def held(self, exercise: Exercise, answer: Any) -> Judged:
+        """An answer held to its promises, and to cases that are not shown."""
+        if odd := getattr(answer, "odd", None):
+            return [], f"{exercise.name} is a function with async or yield in it ({odd})"
+        found = findings(exercise, answer)
+        if not passed(exercise, found):
+            return found, told(found[-1])
+        differs = unlike(exercise.name, answer, self.sitting.room.secret)
+        return found, BROKEN if differs else ""
+
+    def at_work(self) -> Remote:
+        """A process in which all cells have run but those that end it."""
+        while self.remote is None:
+            room, plan = self.sitting.room, self.sitting.plan
+            inside = room.inside(plan.lab.name)
+            self.remote = Remote(inside, dict(plan.settings), room.limits, room.isolated)
+            self.remote.begin()
+            if ended := self.run_cells(self.remote):
+                self.cells.discard(ended)
+                self.leave()
+        return self.remote
+
+    def run_cells(self, remote: Remote) -> str:
+        """Run the cells in order; the one in which the process ended, if one did."""
+        for slot in self.sitting.plan.slots:
+            if slot.name not in self.cells:
+                continue
+            fault = self.run(remote, slot)
+            if slot.exercise and fault:
+                self.faults[slot.exercise] = fault
+            if remote.gone:
+                self.ended.add(slot.exercise or "")
+                return slot.name
+        return ""
+
+    def run(self, remote: Remote, slot: Slot) -> str:
+        """Run a cell; what kept it from its end, in words, or nothing."""
+        source = slot.source
+        if slot.exercise:
+            source = as_python(self.sitting.given.cells.get(slot.name, ""))
+        try:
+            with remote.within(self.sitting.room.limits.seconds):
+                remote.cell(slot.name, source)
+        except (Exception, KeyboardInterrupt) as error:
+            return remote.gone or f"its cell raised {in_words(error)}"
+        return ""
+
+
+def in_words(error: BaseException) -> str:
+    """An error in words that came from a learner's process, or on the way."""
+    if isinstance(error, Gone):
+        return words_of(error)
+    return cut(f"{type(error).__name__}: {words_of(error)}", LONGEST)
+
+
+def told(found: Finding) -> str:
+    """A finding in a line, without what is drawn anew in each grading."""
+    if found.state == "not done yet":
+        return NOT_DONE
+    return cut(f"{found.promise}: expected {found.expected}; got {found.got}", LONGEST)

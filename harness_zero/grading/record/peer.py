@@ -1,0 +1,150 @@
+"""Calls between two processes through two pipes, in both directions and inside each other.
+
+A lane is one chain of calls: a function here calls one there, which calls one here. Whoever opened
+a lane waits on it, and serves what comes back on it, until its own answer is there. Threads of
+either side have lanes of their own, so that calls made at once are served at once.
+"""
+
+import json
+import os
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from queue import SimpleQueue
+from typing import Any
+
+from harness_zero.grading.record.protocol import Crossing, Garbled, written
+
+MAIN = "main"
+MOST_LANES = 64
+LARGEST = 8_000_000  # bytes of a frame
+Serve = Callable[[dict], Any]  # does what a frame asks for; gives back what answers it
+
+
+class Gone(Exception):
+    """The other side is there no more; the words say why, if anybody knows."""
+
+
+class Peer:
+    """One end of the two pipes."""
+
+    def __init__(self, reads: int, writes: int, serve: Serve, name: str) -> None:
+        self.reads, self.writes, self.serve, self.name = reads, writes, serve, name
+        self.crossing: Crossing
+        self.lanes: dict[str, SimpleQueue] = {MAIN: SimpleQueue()}
+        self.here = threading.local()
+        self.turn = threading.Lock()
+        self.opened = 0
+        self.names: dict[str, bool] = {}  # what was read of runs so far
+        self.touched: dict[int, Any] = {}  # the mirrors that were read since somebody had a turn
+        self.gone = ""  # why nothing comes any more
+
+    def start(self) -> None:
+        """Begin to listen."""
+        self.listener = threading.Thread(target=self.listen, daemon=True)
+        self.listener.start()
+
+    def listen(self) -> None:
+        """Put each frame that comes on its lane, until none comes any more."""
+        rest = b""
+        with suppress(OSError):
+            while raw := os.read(self.reads, 1 << 16):
+                *lines, rest = (rest + raw).split(b"\n") if b"\n" in raw else (rest + raw,)
+                if len(rest) > LARGEST or not all(map(self.sort, lines)):
+                    break
+        self.gone = self.gone or "its process ended"
+        for lane in [*self.lanes.values()]:
+            lane.put(None)
+
+    def sort(self, line: bytes) -> bool:
+        """Put a frame on its lane; False if it is none, and nothing more is listened to."""
+        try:
+            frame = json.loads(line)
+            lane = frame["lane"]
+            known = self.lanes.get(lane)
+        except (ValueError, TypeError, KeyError, RecursionError):
+            self.gone = "what it wrote is no message"
+            return False
+        if known is not None:
+            known.put(frame)
+        elif "do" in frame and isinstance(lane, str) and len(self.lanes) < MOST_LANES:
+            self.lanes[lane] = SimpleQueue()
+            threading.Thread(target=self.attend, args=(lane, frame), daemon=True).start()
+        return True
+
+    def attend(self, lane: str, frame: dict) -> None:
+        """Serve what opened a lane; then it is closed."""
+        self.here.lane = lane
+        with suppress(Gone):
+            self.answer(lane, frame)
+        self.lanes.pop(lane, None)
+
+    def ask(self, do: str, **what: Any) -> Any:
+        """Have something done at the other side, and wait for what comes of it."""
+        lane = getattr(self.here, "lane", None)
+        if lane:
+            return self.asked(lane, do, what)
+        if threading.current_thread() is threading.main_thread():
+            return self.on(MAIN, do, what)
+        self.opened += 1
+        lane = f"{self.name} {self.opened} {threading.get_ident()}"
+        self.lanes[lane] = SimpleQueue()
+        try:
+            return self.on(lane, do, what)
+        finally:
+            self.lanes.pop(lane, None)
+
+    def on(self, lane: str, do: str, what: dict) -> Any:
+        """The same on a lane that this thread is on meanwhile."""
+        self.here.lane = lane
+        try:
+            return self.asked(lane, do, what)
+        finally:
+            self.here.lane = None
+
+    def asked(self, lane: str, do: str, what: dict) -> Any:
+        """Write what is wanted, and serve what comes until the answer is there."""
+        self.write({"lane": lane, "do": do, **what})
+        while "do" in (frame := self.next_on(lane)):
+            self.answer(lane, frame)
+        if "raised" in frame:
+            error = self.crossing.take(frame["raised"])
+            raise error if isinstance(error, BaseException) else Garbled("raised nothing")
+        return frame
+
+    def next_on(self, lane: str) -> dict:
+        """What comes next on a lane."""
+        frame = self.lanes[lane].get()
+        if frame is None:
+            self.lanes[lane].put(None)
+            raise Gone(self.gone)
+        return frame
+
+    def answer(self, lane: str, frame: dict) -> None:
+        """Do what a frame asks for, and write what came of it."""
+        try:
+            answer = self.serve(frame)
+        except Gone:
+            raise
+        except BaseException as error:
+            answer = {"raised": self.crossing.send(error)}
+        self.write({"lane": lane, **answer})
+
+    def write(self, frame: dict) -> None:
+        """Put a frame into the pipe."""
+        line = written(frame)
+        if len(line) > LARGEST:
+            raise Garbled(f"{len(line):,} bytes at once, of {LARGEST:,} at most")
+        with self.turn:
+            while line:
+                try:
+                    line = line[os.write(self.writes, line) :]
+                except OSError:
+                    raise Gone(self.gone or "its process ended") from None
+
+    def live(self) -> None:
+        """Serve the main lane until the other side hangs up."""
+        self.here.lane = MAIN
+        with suppress(Gone):
+            while True:
+                self.answer(MAIN, self.next_on(MAIN))

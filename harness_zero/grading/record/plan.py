@@ -1,0 +1,170 @@
+"""What runs in a learner's process: the instructor's cells in their order, and the learner's gaps.
+
+A learner's cell is known by its grade_id, and is taken for what stands under it; every other cell
+is ours. Cells that only show or check something do not run.
+"""
+
+import ast
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from json import loads
+from typing import Any
+
+from harness_zero.course import checkout
+from harness_zero.grading.exercise import Exercise, Lab
+from harness_zero.grading.exercises import LABS
+from harness_zero.grading.record.isolation import PACKAGE, SERVING
+from harness_zero.grading.references import ASIDE, code, is_code, is_solution, solves, tags
+
+NOT_PYTHON = re.compile(r"^[%!?].*$", re.MULTILINE)  # what only a notebook understands
+FROM = re.compile(r"^from (harness_zero\.\S+) import ([^\n(]+|\([^)]*\))", re.MULTILINE)
+WHOLE = {"harness_zero.brief", "harness_zero.labels", "harness_zero.messages", "harness_zero.run"}
+ABSENT = ("notebook", "grading", "flight", "simulator", "mine")  # they show, or they hold answers
+OURS = {  # names of ours that are the answer to an exercise of these labs
+    "01_structural_stop": {"harness_zero.messages": ("pairing_fault", "array_fault")},
+}
+
+
+FILES = "it writes a journal into a file, and files do not cross yet"
+NOT_YET = {  # exercises that only the visible checks grade so far, and why
+    "entries": FILES,
+    "journal": FILES,
+    "journaled": FILES,
+    "once": "its answer keeps the ledger that it was lent, and writes it later",
+    "all_together": "its pieces are borrowed from ours, which are not there",
+}
+SLOW = {"repetition": 2}  # times as long as others: on a busy machine an honest answer needs it
+VISIBLE_ONLY = {  # promises that only the visible checks try, and why
+    "in_flights_it_has_not_seen_it_keeps_the_goals_and_saves_rounds": (
+        "72 flights take as long from outside as an exercise has in all"
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A cell that runs: ours, or the learner's for an exercise."""
+
+    name: str  # its grade_id, or its id
+    source: str  # ours
+    exercise: str | None  # which one the learner fills here
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a lab is graded."""
+
+    lab: Lab
+    slots: tuple[Slot, ...]
+    settings: Mapping[str, Any]  # what there is to import
+    files: tuple[str, ...]  # of the package, that are there for it
+
+    def exercise(self, name: str) -> Exercise:
+        """The exercise of this name, with the promises that are tried for the record."""
+        exercise = next(each for each in self.lab.exercises if each.name == name)
+        of_record = [each for each in exercise.promises if each.__name__ not in VISIBLE_ONLY]
+        return replace(exercise, promises=tuple(of_record))
+
+    def in_order(self) -> list[Exercise]:
+        """The exercises as they are tried for the record."""
+        return [self.exercise(each.name) for each in self.lab.exercises]
+
+    def gaps(self) -> set[str]:
+        """The names of the cells that a learner fills."""
+        return {slot.name for slot in self.slots if slot.exercise}
+
+    def needed(self, exercise: str, cells: Mapping[str, str]) -> set[str]:
+        """The learner's cells that an answer needs: its own, and those whose names it uses."""
+        by_exercise = {slot.exercise: slot.name for slot in self.slots if slot.exercise}
+        found, new = set[str](), {exercise}
+        while new:
+            found |= {by_exercise[each] for each in new if each in by_exercise}
+            used = {name for cell in found for name in names_in(cells.get(cell, ""))}
+            new = {each for each in used if by_exercise.get(each, "") not in {"", *found}}
+        return found
+
+
+@cache
+def plan(name: str) -> Plan:
+    """The plan of the lab of this name, from its solution."""
+    lab = LABS[name]
+    path = checkout() / "solutions" / lab.name / f"{lab.name}.ipynb"
+    cells = [cell for cell in loads(path.read_text("utf-8"))["cells"] if is_code(cell)]
+    slots = tuple(slot(cell, lab) for cell in cells if not ASIDE & tags(cell))
+    shown, files = settings(name, [each.source for each in slots if not each.exercise])
+    return Plan(lab, slots, shown, tuple(files))
+
+
+def slot(cell: dict, lab: Lab) -> Slot:
+    """A cell of our notebook as a place in the plan."""
+    solved = [e.name for e in lab.exercises if is_solution(cell) and solves(cell, e.name)]
+    name = cell["metadata"].get("nbgrader", {}).get("grade_id") or cell["id"]
+    return Slot(name, code(cell), solved[0] if solved else None)
+
+
+def settings(name: str, sources: list[str]) -> tuple[dict[str, Any], list[str]]:
+    """What can be imported: some modules whole, of others what our own cells need, no more."""
+    needed: dict[str, set[str]] = {}
+    for module, names in (found for source in sources for found in FROM.findall(source)):
+        asked = {each.split(" as ")[0].strip() for each in names.strip("()").split(",")}
+        needed.setdefault(module, set()).update(filter(None, asked))
+    files = closure(file_of(each) for each in needed if each.split(".")[1] not in ABSENT)
+    there = [as_module(each) for each in files]
+    parts = [each for each in there if each not in WHOLE and ".record" not in each]
+    shown = {module: sorted(needed.get(module, ())) for module in parts if is_leaf(module, there)}
+    absent = sorted({*needed} - {*there})
+    return {"shown": shown, "absent": absent, "hidden": OURS.get(name, {})}, files
+
+
+def closure(files: Iterable[str]) -> list[str]:
+    """The files that serve, these, and all files of ours that they import."""
+    found: dict[str, None] = {}
+    todo = [*SERVING, *files]
+    while todo:
+        file = todo.pop(0)
+        absent = file.split("/")[0] in ABSENT and file not in SERVING
+        if file not in found and not absent and (PACKAGE / f"{file}.py").is_file():
+            found[file] = None
+            source = (PACKAGE / f"{file}.py").read_text("utf-8")
+            todo += [f"{file.rpartition('/')[0]}/__init__".strip("/"), *imported(source)]
+    return sorted(found)
+
+
+def imported(source: str) -> list[str]:
+    """The files of ours that a module imports when it is imported itself."""
+    nodes = [each for each in ast.parse(source).body if isinstance(each, ast.ImportFrom)]
+    ours = [each for each in nodes if (each.module or "").startswith("harness_zero")]
+    modules = [m for n in ours for m in (n.module, *(f"{n.module}.{a.name}" for a in n.names))]
+    return [file_of(str(module)) for module in modules]
+
+
+def file_of(module: str) -> str:
+    """The file of a module of the package, which may be a package itself."""
+    file = module.removeprefix("harness_zero").replace(".", "/").strip("/")
+    return f"{file}/__init__".strip("/") if (PACKAGE / file).is_dir() else file
+
+
+def as_module(file: str) -> str:
+    """The module of a file of the package."""
+    return f"harness_zero.{file.replace('/', '.')}".removesuffix(".__init__")
+
+
+def is_leaf(module: str, there: list[str]) -> bool:
+    """Whether a module holds no others."""
+    return not any(each.startswith(f"{module}.") for each in there)
+
+
+def names_in(source: str) -> set[str]:
+    """The names that stand in a cell; none in one that is no Python."""
+    try:
+        tree = ast.parse(as_python(source))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return set()
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+
+
+def as_python(source: str) -> str:
+    """What stands in a learner's cell, without the lines that only a notebook understands."""
+    return NOT_PYTHON.sub("", source.replace("\r\n", "\n"))

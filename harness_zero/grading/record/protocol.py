@@ -1,0 +1,245 @@
+"""What crosses between the grader and a learner's process: JSON, in which every value has a tag.
+
+Plain values cross as they are, by copy. What can be called, a run and an object of any other kind
+cross as a handle: a number, which only the side that lent it can turn into the thing itself.
+"""
+
+import builtins
+import json
+import marshal
+import sys
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import Any
+
+from harness_zero.grading.record.proxies import form
+from harness_zero.labels import End, Label, Say
+from harness_zero.run import Run
+
+DEEPEST = 100  # values inside each other
+LONGEST = 10_000  # values that are taken out of an iterator
+OURS = ("harness_zero.run", "harness_zero.loop")  # whose errors an answer may raise
+KINDS = {"call", "run", "thing"}
+
+
+class Garbled(Exception):
+    """What came is not what the other side would write."""
+
+
+class Raised(Exception):
+    """An exception of a kind that only the learner's process knows."""
+
+
+class Crossing:
+    """One side: what it has lent, and what the other side has lent it."""
+
+    def __init__(self, proxy: Callable[[int, str, dict], Any], trusting: bool) -> None:
+        self.proxy, self.trusting = proxy, trusting
+        self.modules = sys.modules  # in which errors are looked up
+        self.lent: dict[int, Any] = {}
+        self.numbers: dict[int, int] = {}  # of what was lent, by id
+        self.borrowed: dict[int, Any] = {}
+        self.theirs: dict[int, int] = {}  # the numbers of what was borrowed, by id
+        self.told: dict[tuple[int, str], list] = {}  # what a mirror has been told of a run's lists
+
+    def send(self, value: Any, depth: int = 0) -> Any:
+        """A value as JSON can hold it."""
+        if value is None or type(value) in (bool, int, float, str):
+            return value
+        if depth > DEEPEST:
+            raise Garbled(f"values inside each other more than {DEEPEST} deep")
+        if id(value) in self.theirs:
+            return {"$": "yours", "of": self.theirs[id(value)]}
+        if isinstance(value, BaseException):
+            return self.send_error(value, depth)
+        return self.send_plain(value, depth + 1)
+
+    def send_plain(self, value: Any, depth: int) -> Any:
+        """What is no error and was not borrowed: its parts, or a handle."""
+        if isinstance(value, Label):
+            return {"$": "label", "of": value.value}
+        for kind, read in EXACT.items():
+            if isinstance(value, kind):
+                return read(value)
+        if isinstance(value, dict):
+            return self.send_dict(value, depth)
+        if isinstance(value, bytes | bytearray):
+            return {"$": "bytes", "of": b64encode(value).decode()}
+        if type(value) in (Say, End):
+            return {"$": type(value).__name__, "of": self.all(vars(value).values(), depth)}
+        for tag, sort in SORTS.items():
+            if isinstance(value, sort):
+                return tagged(tag, self.all(value, depth))
+        if isinstance(value, Iterator):
+            return tagged("iterator", self.all(islice(value, LONGEST), depth))
+        return self.lend(value)
+
+    def send_dict(self, value: dict, depth: int) -> Any:
+        """A dict; one whose keys JSON would change as a list of pairs."""
+        if all(type(key) is str for key in value) and "$" not in value:
+            return {key: self.send(each, depth) for key, each in value.items()}
+        return tagged("dict", [self.all(pair, depth) for pair in value.items()])
+
+    def send_error(self, error: BaseException, depth: int) -> Any:
+        """An exception: its kind and what it was made with, as far as that is plain."""
+        made = error.args
+        if isinstance(error, OSError) and error.filename is not None:
+            made = (error.errno, error.strerror, error.filename)
+        args = [each if is_plain(each) else words_of(each) for each in made]
+        return {
+            "$": "error",
+            "kind": type(error).__name__,
+            "module": type(error).__module__,
+            "args": self.all(args, depth),
+            "of": self.number(error),
+            "beyond": not isinstance(error, Exception),
+            "tells": {name: each for name, each in vars(error).items() if is_told(name, each)},
+        }
+
+    def all(self, values: Any, depth: int) -> list[Any]:
+        """Each of some values, as JSON can hold it."""
+        return [self.send(each, depth) for each in values]
+
+    def lend(self, value: Any) -> Any:
+        """A handle, and what can be said of what it stands for."""
+        kind = "run" if isinstance(value, Run) else "call" if callable(value) else "thing"
+        about = form(value) if kind == "call" else {"name": type(value).__name__}
+        return {"$": "handle", "of": self.number(value), "kind": kind, "about": about}
+
+    def number(self, value: Any) -> int:
+        """The number of what is lent, the same whenever it is lent again."""
+        if id(value) not in self.numbers:
+            self.numbers[id(value)] = len(self.lent)
+            self.lent[len(self.lent)] = value
+        return self.numbers[id(value)]
+
+    def exactly(self, value: Any) -> bytes:
+        """A value to the letter, to be compared with what it is later."""
+        try:
+            return marshal.dumps(value, 2)
+        except ValueError:  # there is more in it than plain values
+            return json.dumps(self.send(value)).encode()
+
+    def take(self, given: Any) -> Any:
+        """A value from what JSON held. Garbled if the other side would not write that."""
+        if isinstance(given, list):
+            return [self.take(each) for each in given]
+        if not isinstance(given, dict):
+            return given
+        if "$" not in given:
+            return {key: self.take(each) for key, each in given.items()}
+        try:
+            return self.take_tagged(given["$"], given)
+        except (KeyError, TypeError, ValueError, AttributeError) as fault:
+            raise Garbled(f"{type(fault).__name__}: {fault}"[:200]) from fault
+
+    def take_tagged(self, tag: str, given: dict) -> Any:
+        """A value that JSON alone does not know."""
+        if tag == "yours":
+            return self.lent[given["of"]]
+        if tag == "handle":
+            return self.borrow(given["of"], given["kind"], given["about"])
+        if tag == "error":
+            return self.take_error(given)
+        if tag == "bytes":
+            return b64decode(given["of"])
+        if tag == "label":
+            return Label(given["of"])
+        return MADE[tag](self.take(given["of"]))
+
+    def borrow(self, number: int, kind: str, about: dict) -> Any:
+        """What stands for something of the other side, the same whenever it comes again."""
+        if type(number) is not int or kind not in KINDS or not isinstance(about, dict):
+            raise Garbled("a handle that is none")
+        if number not in self.borrowed:
+            self.keep(number, self.proxy(number, kind, about))
+        return self.borrowed[number]
+
+    def keep(self, number: int, value: Any) -> None:
+        """Remember what stands for a number of the other side."""
+        self.borrowed[number] = value
+        self.theirs[id(value)] = number
+
+    def take_error(self, given: dict) -> BaseException:
+        """An exception of the same kind, as far as this side can know it."""
+        number = given["of"]
+        if type(number) is not int:
+            raise Garbled("an error without a number")
+        if number not in self.borrowed:
+            beyond = self.trusting and given["beyond"]
+            kind = self.error_kind(str(given["kind"])[:80], str(given["module"]), beyond)
+            args = self.take(given["args"])
+            error = kind.__new__(kind, *args)
+            if not isinstance(error, OSError):  # which tells its words apart by itself
+                error.args = tuple(args)
+            tells = given["tells"].items()
+            vars(error).update({name: each for name, each in tells if is_told(name, each)})
+            self.keep(number, error)
+        return self.borrowed[number]
+
+    def error_kind(self, name: str, module: str, beyond: bool) -> type[BaseException]:
+        """The class of an error; of a learner's process only an Exception is taken as it is."""
+        kind: Any
+        if module == "builtins":
+            kind = getattr(builtins, name, None)
+        else:
+            kind = self.error_of_ours(name, module)
+        known = isinstance(kind, type) and issubclass(kind, BaseException)
+        if known and (self.trusting or issubclass(kind, Exception) or module != "builtins"):
+            return kind
+        return type(name, (BaseException if beyond else Raised,), {})
+
+    def error_of_ours(self, name: str, module: str) -> Any:
+        """An error of the package; from a learner's process only those that an answer may raise."""
+        if module in OURS or (self.trusting and module.startswith("harness_zero.")):
+            return getattr(self.modules.get(module), name, None)
+        return None
+
+
+EXACT: dict[type, Callable[[Any], Any]] = {
+    str: str.__str__,
+    int: int.__int__,
+    float: float.__float__,
+}
+SORTS: dict[str, type | tuple[type, ...]] = {
+    "list": list,
+    "tuple": tuple,
+    "set": (set, frozenset),
+}
+MADE: dict[str, Callable[[Any], Any]] = {
+    "tuple": tuple,
+    "set": set,
+    "dict": dict,
+    "iterator": iter,
+    "Say": lambda parts: Say(*parts),
+    "End": lambda parts: End(*parts),
+}
+
+
+def tagged(tag: str, parts: list[Any]) -> Any:
+    """Parts under the name of what they make; a list needs none."""
+    return parts if tag == "list" else {"$": tag, "of": parts}
+
+
+def is_plain(value: Any) -> bool:
+    """Whether an argument of an exception crosses as it is."""
+    return value is None or type(value) in (bool, int, float, str)
+
+
+def is_told(name: str, value: Any) -> bool:
+    """Whether an exception tells this to whoever catches it, such as the status of an answer."""
+    return name.isidentifier() and not name.startswith("_") and is_plain(value)
+
+
+def words_of(value: Any) -> str:
+    """A value in words, even one that cannot tell."""
+    try:
+        return f"{value!s:.400}"
+    except BaseException:
+        return f"a {type(value).__name__}"
+
+
+def written(frame: Any) -> bytes:
+    """A frame as it goes through the pipe: one line."""
+    return json.dumps(frame, separators=(",", ":")).encode() + b"\n"

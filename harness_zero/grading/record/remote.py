@@ -1,0 +1,151 @@
+"""The learner's process as the grader sees it: what it lends can be called like a function here.
+
+Nothing that comes from it is believed to be more than a value. When its time is up it is killed,
+whatever it does, and every call that waits for it ends.
+"""
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import Timer
+from typing import Any
+
+from harness_zero.grading.record.isolation import Limits, begun
+from harness_zero.grading.record.lending import restore
+from harness_zero.grading.record.mirror import Mirror, flush, served
+from harness_zero.grading.record.peer import Peer
+from harness_zero.grading.record.protocol import Crossing, Garbled
+from harness_zero.grading.record.proxies import proxy
+
+SLOWEST = 20.0  # seconds in which a process begins on a busy machine
+
+
+class Missing(Exception):
+    """There is nothing of this name."""
+
+
+class Remote:
+    """A learner's process."""
+
+    def __init__(self, inside: Path, settings: dict, limits: Limits, isolated: bool) -> None:
+        self.process = begun(inside, settings, limits, isolated)
+        assert self.process.stdin and self.process.stdout
+        reads, writes = self.process.stdout.fileno(), self.process.stdin.fileno()
+        self.peer = Peer(reads, writes, self.serve, "out")
+        self.peer.crossing = self.crossing = Crossing(self.proxy, trusting=False)
+        self.depth = 0  # of calls inside each other
+        self.given: list[Any] = []  # what was given back to it meanwhile
+        self.peer.start()
+
+    @property
+    def gone(self) -> str:
+        """Why it is there no more; nothing while it is."""
+        return self.peer.gone
+
+    def end(self, why: str = "") -> None:
+        """Kill it and all that it has started."""
+        self.peer.gone = self.peer.gone or why
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+
+    def close(self) -> None:
+        """Be done with it."""
+        self.end("it was closed")
+        self.process.wait()
+        self.peer.listener.join(5)
+        for pipe in (self.process.stdin, self.process.stdout):
+            if pipe:
+                with suppress(OSError):
+                    pipe.close()
+
+    @contextmanager
+    def within(self, seconds: float) -> Iterator[None]:
+        """Kill it if it is still at work after so many seconds."""
+        late = "still running when its time was up"
+        timer = Timer(seconds, self.end, [late])
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+
+    def begin(self) -> None:
+        """Wait until it serves; no code of a learner's runs yet."""
+        with self.within(SLOWEST):
+            self.cell("begin", "")
+
+    def cell(self, name: str, source: str) -> None:
+        """Run a cell there; what it raises is raised here."""
+        self.peer.ask("cell", name=name, source=source)
+
+    def find(self, name: str) -> Any:
+        """What has this name there; Missing if nothing has."""
+        answer = self.peer.ask("find", name=name)
+        if answer.get("missing"):
+            raise Missing(name)
+        return self.crossing.take(answer.get("is"))
+
+    def proxy(self, number: int, kind: str, about: dict) -> Any:
+        """What stands here for something of the learner's process."""
+        if kind == "run":
+            return Mirror(self.peer, number)
+        if kind != "call":
+            return Opaque(str(about.get("name"))[:80])
+        return proxy(about, lambda *args, **named: self.call(number, args, named))
+
+    def call(self, number: int, args: tuple, named: dict) -> Any:
+        """Call a function there; what it changes in what it was given changes here."""
+        send = self.crossing.send
+        self.depth += 1
+        try:
+            what = {"of": number, "args": send([*args]), "named": send(named)}
+            answer = self.peer.ask("call", **what)
+            self.carry_over(answer, args, named)
+        finally:
+            self.depth -= 1
+            if not self.depth:
+                self.given.clear()
+        if "failed" in answer:
+            error = self.crossing.take(answer["failed"])
+            raise error if isinstance(error, BaseException) else Garbled("raised nothing")
+        return self.crossing.take(answer.get("is"))
+
+    def carry_over(self, answer: dict, args: tuple, named: dict) -> None:
+        """Change here what a call changed in its copies of what is ours."""
+        try:
+            for number, now in answer.get("changed", []):
+                restore(self.given[number], self.crossing.take(now))
+            if "lent" in answer:
+                new_args, new_named = self.crossing.take(answer["lent"])
+                restore([*args], new_args)
+                restore(named, new_named)
+        except (TypeError, ValueError, IndexError) as fault:
+            raise Garbled(f"{fault!r:.100}") from None
+
+    def serve(self, frame: dict) -> dict:
+        """Do what the learner's process may ask for: call what was lent, read and write a run."""
+        try:
+            thing = self.crossing.lent[frame["of"]]
+            if frame["do"] != "call" or not callable(thing):
+                return served(thing, frame, self.crossing)
+            given = self.crossing.take([frame["args"], frame["named"]])
+        except (KeyError, TypeError) as fault:
+            raise Garbled(f"{fault!r:.100}") from None
+        number, value = len(self.given), thing(*given[0], **given[1])
+        self.given.append(value)
+        answer = self.crossing.send(value)
+        flush(self.peer)
+        return {"is": answer, "as": number}
+
+
+class Opaque:
+    """An object of a kind that only the learner's process knows: it can be nothing but itself."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+
+    def __repr__(self) -> str:
+        return f"<{self.kind} object>"

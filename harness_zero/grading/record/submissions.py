@@ -1,0 +1,141 @@
+"""What was handed in: a notebook, read with care, and who it is from.
+
+Of a notebook only this is used: which lab it is of, and what stands in the cells that the learner
+was to fill. All else in it (tests, metadata, outputs, cells of one's own) is left out.
+"""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from harness_zero.brief import cut
+from harness_zero.grading.exercise import Lab
+from harness_zero.grading.exercises import LABS
+from harness_zero.grading.record.plan import plan
+
+LARGEST = 20_000_000  # bytes of a notebook
+LONGEST = 100_000  # characters of a cell
+
+
+class Ungraded(Exception):
+    """This cannot be graded; the sentence says why."""
+
+
+@dataclass(frozen=True)
+class Submission:
+    """A notebook that was handed in."""
+
+    path: Path
+    learner: str
+    digest: str  # of what the file holds
+    lab: Lab | None = None
+    cells: dict[str, str] = field(default_factory=dict)  # by grade_id
+    notes: tuple[str, ...] = ()
+    fault: str = ""  # why it cannot be graded
+
+
+def submission(path: Path) -> Submission:
+    """A submission, whatever the file is."""
+    try:
+        content = content_of(path)
+    except Ungraded as fault:
+        return Submission(path, learner(path, None), "", fault=str(fault))
+    digest = sha256(content).hexdigest()
+    try:
+        cells = cells_of(content)
+        lab = lab_of(path, cells)
+    except Ungraded as fault:
+        return Submission(path, learner(path, None), digest, fault=str(fault))
+    found, notes = filled(cells, lab)
+    return Submission(path, learner(path, lab), digest, lab, found, notes)
+
+
+def content_of(path: Path) -> bytes:
+    """The bytes of a file, unless there are too many."""
+    try:
+        if not path.is_file():
+            raise Ungraded("there is no such file")
+        if (size := path.stat().st_size) > LARGEST:
+            raise Ungraded(f"the file has {size:,} bytes, of {LARGEST:,} at most")
+        return path.read_bytes()
+    except OSError as fault:
+        raise Ungraded(f"the file cannot be read ({fault.strerror})") from fault
+
+
+def cells_of(content: bytes) -> list[dict]:
+    """The code cells of a notebook."""
+    try:
+        notebook = json.loads(content.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as fault:
+        raise Ungraded("the file is no notebook: it is not JSON") from fault
+    cells = notebook.get("cells") if isinstance(notebook, dict) else None
+    if not isinstance(cells, list):
+        raise Ungraded("the file is no notebook of format 4: it has no list of cells")
+    codes = [c for c in cells if isinstance(c, dict) and c.get("cell_type") == "code"]
+    if not codes:
+        raise Ungraded("there is no code cell in it")
+    return codes
+
+
+def lab_of(path: Path, cells: list[dict]) -> Lab:
+    """The lab whose cells stand in a notebook; where two fit, the one of the file's name."""
+    there = {grade_id(cell) for cell in cells}
+    fits = {name: len(there & gaps(lab)) for name, lab in LABS.items()}
+    most = max(fits.values())
+    if not most:
+        raise Ungraded("none of its cells is one of a lab's: is it a lab of this course?")
+    best = [name for name, count in fits.items() if count == most]
+    return LABS[path.stem if path.stem in best else best[0]]
+
+
+def gaps(lab: Lab) -> set[str]:
+    """The ids of the cells that a learner fills."""
+    return plan(lab.name).gaps()
+
+
+def filled(cells: list[dict], lab: Lab) -> tuple[dict[str, str], tuple[str, ...]]:
+    """What stands in the learner's cells, by id, and what is to be said of the notebook."""
+    known, found, notes = gaps(lab), {}, []
+    for cell in cells:
+        name = grade_id(cell)
+        if name in known and name in found:
+            notes.append(f"the cell {name} is there twice; the first one counts")
+        elif name in known:
+            found[name] = source_of(cell)
+    for name in [name for name in found if len(found[name]) > LONGEST]:
+        notes.append(f"the cell {name} has {len(found[name]):,} characters, of {LONGEST:,}")
+        found[name] = ""
+    notes += [f"the cell {name} is not there" for name in sorted(known - {*found})]
+    return found, tuple(dict.fromkeys(notes))
+
+
+def grade_id(cell: dict) -> str:
+    """The id under which nbgrader knows a cell; nothing for any other."""
+    known: Any = cell.get("metadata")
+    known = known.get("nbgrader") if isinstance(known, dict) else None
+    name = known.get("grade_id") if isinstance(known, dict) else None
+    return name if isinstance(name, str) else ""
+
+
+def source_of(cell: dict) -> str:
+    """What stands in a cell, in one piece or in lines."""
+    source = cell.get("source")
+    lines = source if isinstance(source, list) else [source]
+    return "".join(line for line in lines if isinstance(line, str))
+
+
+def learner(path: Path, lab: Lab | None) -> str:
+    """Who handed it in: the folder of nbgrader (learner/lab/lab.ipynb), or the file's own name."""
+    parents = [each.name for each in path.absolute().parents]
+    names = {*LABS} if lab is None else {lab.name}
+    if parents[0] in names and len(parents) > 1 and parents[1]:
+        return cut(parents[1], 200)
+    return cut(path.parent.name if path.stem in names else path.stem, 200)
+
+
+def each_once(files: Iterable[Path]) -> list[Path]:
+    """The files in a fixed order, each one once."""
+    return sorted({Path(file) for file in files}, key=str)

@@ -1,0 +1,146 @@
+"""The learner's process: it runs cells, lends what they made, and judges nothing.
+
+Nothing here is trusted by whoever grades: the code that runs here can change all of it.
+"""
+
+import builtins
+import json
+import os
+import sys
+import types
+from collections.abc import Iterable
+from functools import partial
+from importlib import import_module
+from typing import Any
+
+from harness_zero.grading.record.mirror import Mirror, flush, served
+from harness_zero.grading.record.peer import Peer
+from harness_zero.grading.record.protocol import Crossing
+from harness_zero.grading.record.proxies import proxy
+
+ERRORS = ("faults", "loop", "models.scripted", "run")  # what is raised may be one of theirs
+
+
+class Worker:
+    """The learner's side of the two pipes."""
+
+    def __init__(self, reads: int, writes: int) -> None:
+        self.peer = Peer(reads, writes, self.serve, "in")
+        self.peer.crossing = self.crossing = Crossing(self.proxy, trusting=True)
+        for name in ERRORS:
+            import_module(f"harness_zero.{name}")
+        self.crossing.modules = dict(sys.modules)
+        self.given: list[tuple[int, Any, bytes]] = []  # what the grader's functions gave back
+        self.names: dict[str, Any] = {"__name__": "__main__", "__builtins__": builtins}
+
+    def proxy(self, number: int, kind: str, about: dict) -> Any:
+        """What stands here for something that was lent to us."""
+        if kind == "run":
+            return Mirror(self.peer, number)
+        return proxy(about, partial(self.call_out, number))
+
+    def call_out(self, number: int, *args: Any, **named: Any) -> Any:
+        """Have the grader call what it has lent."""
+        flush(self.peer)
+        send = self.crossing.send
+        answer = self.peer.ask("call", of=number, args=send([*args]), named=send(named))
+        value = self.crossing.take(answer["is"])
+        if isinstance(value, list | dict):
+            self.given.append((answer["as"], value, self.crossing.exactly(value)))
+        return value
+
+    def changed(self) -> list[Any]:
+        """What was changed of what the grader's functions gave back, under its numbers."""
+        given, self.given = self.given, []
+        now = [(number, value) for number, value, was in given if self.differs(value, was)]
+        return [[number, self.crossing.send(value)] for number, value in now]
+
+    def differs(self, value: Any, was: bytes) -> bool:
+        """Whether a value is something else than it was."""
+        return self.crossing.exactly(value) != was
+
+    def serve(self, frame: dict) -> dict:
+        """Do what the grader asks for."""
+        own = {"call": self.call, "cell": self.cell, "find": self.find}.get(frame["do"])
+        return own(frame) if own else served(self.crossing.lent[frame["of"]], frame, self.crossing)
+
+    def cell(self, frame: dict) -> dict:
+        """Run a cell."""
+        exec(compile(frame["source"], frame["name"], "exec"), self.names)
+        return {"is": None}
+
+    def find(self, frame: dict) -> dict:
+        """Lend what has this name, if there is anything."""
+        if frame["name"] not in self.names:
+            return {"is": None, "missing": True}
+        return {"is": self.crossing.send(self.names[frame["name"]])}
+
+    def call(self, frame: dict) -> dict:
+        """Call what was lent, and tell what came back and what it changed in what it was given."""
+        function = self.crossing.lent[frame["of"]]
+        args, named = self.crossing.take(frame["args"]), self.crossing.take(frame["named"])
+        before = self.crossing.exactly([args, named])
+        try:
+            answer = {"is": self.crossing.send(function(*args, **named))}
+        except BaseException as error:
+            answer = {"failed": self.crossing.send(error)}
+        flush(self.peer)
+        if changed := self.changed():
+            answer["changed"] = changed
+        if self.differs([args, named], before):
+            answer["lent"] = self.crossing.send([args, named])
+        return answer
+
+
+class Stand(types.ModuleType):
+    """A module that is not here: what is imported from it does nothing."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.__path__ = []  # a package, in which nothing is found
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return lambda *args, **named: None
+
+
+def stand_in(names: Iterable[str]) -> None:
+    """Have these modules do nothing, and those above them that are not here either."""
+    for name in names:
+        parts = name.split(".")
+        for most in range(2, len(parts) + 1):
+            sys.modules.setdefault(".".join(parts[:most]), Stand(".".join(parts[:most])))
+
+
+def hide(hidden: dict[str, list[str]]) -> None:
+    """Take these names out of what is imported from a module."""
+    for module, names in hidden.items():
+        whole = import_module(module)
+        show_only({module: [name for name in vars(whole) if name not in names]})
+
+
+def show_only(shown: dict[str, list[str]]) -> None:
+    """Of each module have these names alone imported; those who need more have it already."""
+    for module, whole in {name: import_module(name) for name in shown}.items():
+        names = shown[module]
+        facade = types.ModuleType(module)
+        vars(facade).update({name: getattr(whole, name) for name in names if hasattr(whole, name)})
+        sys.modules[module] = facade
+        package, _, last = module.rpartition(".")
+        setattr(sys.modules[package], last, facade)
+
+
+def main() -> None:
+    """Serve through what was the standard input and output, which nobody can print into then."""
+    settings = json.loads(sys.argv[1])
+    worker = Worker(os.dup(0), os.dup(1))
+    show_only(settings["shown"])
+    hide(settings["hidden"])
+    stand_in(settings["absent"])
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(nowhere, stream)
+    worker.peer.start()
+    worker.peer.live()
+    os._exit(0)
