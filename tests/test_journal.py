@@ -6,12 +6,11 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from pathlib import Path
 from threading import Event
 
 import pytest
+from counting import OURS, lines_of
 
-import harness_zero
 from harness_zero.assembly import assemble
 from harness_zero.doubt import keyed, reads, receipted
 from harness_zero.faults import SetupFault
@@ -27,7 +26,6 @@ from harness_zero.run import Run
 from harness_zero.tools import schema, schemas
 from harness_zero.view import cached, plain
 
-OURS = str(Path(harness_zero.__file__).parent)
 ROUNDS = (max_rounds(9),)
 
 
@@ -1181,26 +1179,6 @@ def test_resuming_reads_the_journal_once_and_writes_no_line_of_it_again(tmp_path
         path = tmp_path / f"{count}.jsonl"
         rounds(path, count)
         before = path.read_bytes()
-        work[count] = counted(lambda path=path: rounds(path, 0))
+        work[count] = lines_of(lambda path=path: rounds(path, 0))
         assert path.read_bytes() == before
     assert work[200] == pytest.approx(2 * work[100], rel=0.02)
-
-
-def counted(go):
-    """How many lines of the package are run."""
-    lines = 0
-
-    def trace(frame, event, arg):
-        nonlocal lines
-        if not frame.f_code.co_filename.startswith(OURS):
-            return None
-        lines += event == "line"
-        return trace
-
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        go()
-    finally:
-        sys.settrace(before)
-    return lines
