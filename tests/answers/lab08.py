@@ -494,7 +494,7 @@ WRONG = {
         "does not pay": (judging(pay=lambda run, verdict: None), "run.aside(reply, name)"),
         "no name": (
             judging(pay=lambda run, verdict: run.aside(verdict, None)),
-            "a name beside the call",
+            "it was not told who asked",
         ),
         "counts rounds": (judging(pay=judge_that_counts_rounds), "run.aside"),
         "hears it": (judging(pay=lambda run, verdict: run.hear(verdict)), "run.messages to stay"),
