@@ -67,7 +67,7 @@ def test_what_the_run_takes_in_itself_is_not_put_around_it_once_more(copy):
 def test_the_answers_become_pieces_that_stand_alone(copy):
     space, lab = {"__name__": "__main__"}, lab_of(TOGETHER)
     made = [f"def {each.name}(" for each in LABS[lab].exercises if not each.case]
-    helpers = ("import ", "from ", "class Spent", "USER", "answer, ")
+    helpers = ("import ", "from ", "class Spent", "USER", "def asked_at", "answer, ")
     for cell in cells(lab):
         if cell.startswith((*helpers, *made)):
             kept = cell.partition("\n\n\nask = ")[0].partition("\n\n\nprint")[0]
