@@ -17,6 +17,7 @@ from harness_zero.grading.record.mirror import Mirror, flush, served
 from harness_zero.grading.record.peer import Peer
 from harness_zero.grading.record.protocol import Crossing
 from harness_zero.grading.record.proxies import proxy
+from harness_zero.grading.record.scratch import Scratch
 
 ERRORS = ("faults", "loop", "models.scripted", "run")  # what is raised may be one of theirs
 
@@ -24,9 +25,10 @@ ERRORS = ("faults", "loop", "models.scripted", "run")  # what is raised may be o
 class Worker:
     """The learner's side of the two pipes."""
 
-    def __init__(self, reads: int, writes: int) -> None:
+    def __init__(self, reads: int, writes: int, scratch: str) -> None:
         self.peer = Peer(reads, writes, self.serve, "in")
         self.peer.crossing = self.crossing = Crossing(self.proxy, trusting=True)
+        self.crossing.scratch = Scratch(scratch)
         for name in ERRORS:
             import_module(f"harness_zero.{name}")
         self.crossing.modules = dict(sys.modules)
@@ -134,7 +136,7 @@ def show_only(shown: dict[str, list[str]]) -> None:
 def main() -> None:
     """Serve through what was the standard input and output, which nobody can print into then."""
     settings = json.loads(sys.argv[1])
-    worker = Worker(os.dup(0), os.dup(1))
+    worker = Worker(os.dup(0), os.dup(1), settings["scratch"])
     show_only(settings["shown"])
     hide(settings["hidden"])
     stand_in(settings["absent"])
