@@ -21,7 +21,7 @@ from harness_zero.run import Run
 
 DEEPEST = 100  # values inside each other
 LONGEST = 10_000  # values that are taken out of an iterator
-OURS = ("harness_zero.run", "harness_zero.loop")  # whose errors an answer may raise
+OURS = ("harness_zero.run", "harness_zero.loop", "harness_zero.models.recorded")  # with errors
 KINDS = {"call", "run", "thing"}
 
 

@@ -25,12 +25,12 @@ ERRORS = ("faults", "loop", "models.scripted", "run")  # what is raised may be o
 class Worker:
     """The learner's side of the two pipes."""
 
-    def __init__(self, reads: int, writes: int, scratch: str) -> None:
+    def __init__(self, reads: int, writes: int, settings: dict) -> None:
         self.peer = Peer(reads, writes, self.serve, "in")
         self.peer.crossing = self.crossing = Crossing(self.proxy, trusting=True)
-        self.crossing.scratch = Scratch(scratch)
-        for name in ERRORS:
-            import_module(f"harness_zero.{name}")
+        self.crossing.scratch = Scratch(settings["scratch"])
+        for name in (*(f"harness_zero.{each}" for each in ERRORS), *settings["shown"]):
+            import_module(name)
         self.crossing.modules = dict(sys.modules)
         self.given: list[tuple[int, Any, bytes]] = []  # what the grader's functions gave back
         self.names: dict[str, Any] = {"__name__": "__main__", "__builtins__": builtins}
@@ -136,7 +136,7 @@ def show_only(shown: dict[str, list[str]]) -> None:
 def main() -> None:
     """Serve through what was the standard input and output, which nobody can print into then."""
     settings = json.loads(sys.argv[1])
-    worker = Worker(os.dup(0), os.dup(1), settings["scratch"])
+    worker = Worker(os.dup(0), os.dup(1), settings)
     show_only(settings["shown"])
     hide(settings["hidden"])
     stand_in(settings["absent"])
