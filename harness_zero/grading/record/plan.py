@@ -27,11 +27,7 @@ OURS = {  # names of ours that are the answer to an exercise of these labs
 }
 
 
-FILES = "it writes a journal into a file, and files do not cross yet"
-NOT_YET = {  # exercises that only the visible checks grade so far, and why
-    "entries": FILES,
-    "journal": FILES,
-    "journaled": FILES,
+NOT_YET: dict[str, str] = {  # exercises that only the visible checks grade so far, and why
     "once": "its answer keeps the ledger that it was lent, and writes it later",
     "all_together": "its pieces are borrowed from ours, which are not there",
 }
@@ -112,7 +108,7 @@ def settings(name: str, sources: list[str]) -> tuple[dict[str, Any], list[str]]:
         needed.setdefault(module, set()).update(filter(None, asked))
     files = closure(file_of(each) for each in needed if each.split(".")[1] not in ABSENT)
     there = [as_module(each) for each in files]
-    parts = [each for each in there if each not in WHOLE and ".record" not in each]
+    parts = [each for each in there if each not in WHOLE and ".grading.record" not in each]
     shown = {module: sorted(needed.get(module, ())) for module in parts if is_leaf(module, there)}
     absent = sorted({*needed} - {*there})
     return {"shown": shown, "absent": absent, "hidden": OURS.get(name, {})}, files

@@ -7,6 +7,7 @@ cross as a handle: a number, which only the side that lent it can turn into the 
 import builtins
 import json
 import marshal
+import os
 import sys
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator
@@ -14,12 +15,13 @@ from itertools import islice
 from typing import Any
 
 from harness_zero.grading.record.proxies import form
+from harness_zero.grading.record.scratch import Scratch, Unfit
 from harness_zero.labels import End, Label, Say
 from harness_zero.run import Run
 
 DEEPEST = 100  # values inside each other
 LONGEST = 10_000  # values that are taken out of an iterator
-OURS = ("harness_zero.run", "harness_zero.loop")  # whose errors an answer may raise
+OURS = ("harness_zero.run", "harness_zero.loop", "harness_zero.models.recorded")  # with errors
 KINDS = {"call", "run", "thing"}
 
 
@@ -42,6 +44,7 @@ class Crossing:
         self.borrowed: dict[int, Any] = {}
         self.theirs: dict[int, int] = {}  # the numbers of what was borrowed, by id
         self.told: dict[tuple[int, str], list] = {}  # what a mirror has been told of a run's lists
+        self.scratch = Scratch()
 
     def send(self, value: Any, depth: int = 0) -> Any:
         """A value as JSON can hold it."""
@@ -73,7 +76,13 @@ class Crossing:
                 return tagged(tag, self.all(value, depth))
         if isinstance(value, Iterator):
             return tagged("iterator", self.all(islice(value, LONGEST), depth))
+        if isinstance(value, os.PathLike) and (at := self.send_path(value)):
+            return {"$": "path", "of": at}
         return self.lend(value)
+
+    def send_path(self, path: os.PathLike) -> list[Any] | None:
+        """Where a path is in a folder that both sides have; the grader's become such folders."""
+        return self.scratch.send(path) if self.trusting else self.scratch.lend(path)
 
     def send_dict(self, value: dict, depth: int) -> Any:
         """A dict; one whose keys JSON would change as a list of pairs."""
@@ -131,7 +140,7 @@ class Crossing:
             return {key: self.take(each) for key, each in given.items()}
         try:
             return self.take_tagged(given["$"], given)
-        except (KeyError, TypeError, ValueError, AttributeError) as fault:
+        except (KeyError, TypeError, ValueError, AttributeError, Unfit) as fault:
             raise Garbled(f"{type(fault).__name__}: {fault}"[:200]) from fault
 
     def take_tagged(self, tag: str, given: dict) -> Any:
@@ -146,6 +155,8 @@ class Crossing:
             return b64decode(given["of"])
         if tag == "label":
             return Label(given["of"])
+        if tag == "path":
+            return self.scratch.take(*given["of"])
         return MADE[tag](self.take(given["of"]))
 
     def borrow(self, number: int, kind: str, about: dict) -> Any:
@@ -160,6 +171,21 @@ class Crossing:
         """Remember what stands for a number of the other side."""
         self.borrowed[number] = value
         self.theirs[id(value)] = number
+
+    def news(self) -> dict[str, Any]:
+        """What goes with a frame beside what it asks for or answers: what changed meanwhile."""
+        files = self.scratch.changes() if self.scratch.folders else []
+        return {"files": files} if files else {}
+
+    def hear(self, frame: dict) -> None:
+        """Take in what came with a frame. Garbled if the other side would not write that."""
+        try:
+            if "files" in frame:
+                self.scratch.hear(frame["files"])
+        except (KeyError, TypeError, ValueError, AttributeError) as fault:
+            raise Garbled(f"{type(fault).__name__}: {fault}"[:200]) from fault
+        except Unfit as fault:
+            raise Garbled(str(fault)) from fault
 
     def take_error(self, given: dict) -> BaseException:
         """An exception of the same kind, as far as this side can know it."""

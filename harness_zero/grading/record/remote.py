@@ -9,6 +9,9 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from secrets import token_hex
+from shutil import rmtree
+from tempfile import gettempdir
 from threading import Timer
 from typing import Any
 
@@ -19,6 +22,7 @@ from harness_zero.grading.record.peer import Peer
 from harness_zero.grading.record.protocol import Crossing, Garbled
 from harness_zero.grading.record.proxies import proxy
 
+PREFIX = "harness-zero-"  # of a scratch that nothing else takes away
 SLOWEST = 20.0  # seconds in which a process begins on a busy machine
 
 
@@ -30,6 +34,8 @@ class Remote:
     """A learner's process."""
 
     def __init__(self, inside: Path, settings: dict, limits: Limits, isolated: bool) -> None:
+        self.scratch = "/tmp/scratch" if isolated else f"{gettempdir()}/{PREFIX}{token_hex(8)}"
+        settings = {**settings, "scratch": self.scratch}
         self.process = begun(inside, settings, limits, isolated)
         assert self.process.stdin and self.process.stdout
         reads, writes = self.process.stdout.fileno(), self.process.stdin.fileno()
@@ -55,6 +61,8 @@ class Remote:
         self.end("it was closed")
         self.process.wait()
         self.peer.listener.join(5)
+        if PREFIX in self.scratch:
+            rmtree(self.scratch, ignore_errors=True)
         for pipe in (self.process.stdin, self.process.stdout):
             if pipe:
                 with suppress(OSError):
