@@ -50,9 +50,10 @@ def brought_by(node: ast.stmt) -> dict[str, Named]:
 @cache
 def is_ours(module: str) -> bool:
     """Whether this is a module of the package, and no name in one."""
-    package, _, last = module.rpartition(".")
-    above = not package or is_ours(package) and bool(find_spec(package).submodule_search_locations)
-    return module.startswith("harness_zero") and above and find_spec(module) is not None
+    package = module.rpartition(".")[0]
+    if package and not (is_ours(package) and find_spec(package).submodule_search_locations):
+        return False
+    return module.startswith("harness_zero") and find_spec(module) is not None
 
 
 class Cell:

@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field, replace
-from inspect import iscoroutinefunction, isgeneratorfunction, signature
+from inspect import isasyncgenfunction, iscoroutinefunction, isgeneratorfunction, signature
 from typing import Any
 
 from harness_zero.brief import brief, cut, told_by
@@ -28,6 +28,8 @@ from harness_zero.watch import Recording
 
 PATIENCE = 1.5  # seconds; a slip that loops for ever is explained within two
 PARTS_OF_A_CALL = [("id",), ("name",), ("input",)]
+ODD = (iscoroutinefunction, isgeneratorfunction, isasyncgenfunction)
+GIVES_NO_VALUE = "a function with async or yield in it, which gives back no value when it is called"
 MANY = 5  # rounds after which a run that is not at its end is slow, and not lost
 
 
@@ -90,10 +92,15 @@ def shape(exercise: Exercise, answer: Any) -> Finding | None:
         got = f"{brief(answer, LONGEST)}, which is no function"
     elif not accepts(answer, exercise.takes):
         got = f"a function of another form: {told_by(str, getattr(answer, '__name__', answer))}"
-    elif iscoroutinefunction(answer) or isgeneratorfunction(answer):
-        got = "a function with async or yield in it, which gives back no value when it is called"
+    elif any(is_so(answer) for is_so in ODD):
+        got = GIVES_NO_VALUE
     else:
         return None
+    return uncallable(exercise, got)
+
+
+def uncallable(exercise: Exercise, got: str) -> Finding:
+    """The finding about an answer that is no function of the form that is wanted."""
     return Finding("it can be called", "broken", f"the function {exercise.takes}", got)
 
 

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable
-from traceback import extract_tb
 
 from harness_zero.brief import brief
 from harness_zero.desk import Broken, as_text
@@ -111,13 +110,10 @@ def it_names_no_file_and_no_line_of_the_harness(report: Report) -> None:
 
 
 def named_place(text: str, error: Exception) -> str:
-    """Where an error was raised, as far as a text names it; else nothing."""
+    """A file or a line that a text names beside the error's own words; else nothing."""
     said = text.replace(str(error), "") if str(error) else text
-    for frame in extract_tb(error.__traceback__):
-        file = frame.filename.replace("\\", "/").rpartition("/")[2]
-        for where in (file, f"line {frame.lineno}"):
-            if re.search(rf"(?<!\w){re.escape(where)}(?!\w)", said):
-                return where
+    if where := re.search(r"(?<!\w)(\w+\.py|line \d+)(?!\w)", said):
+        return where[1]
     return "a traceback" if "Traceback (most recent call" in said else ""
 
 

@@ -1,8 +1,6 @@
 """Lab 10, try again: its exercises and what an answer to each one promises."""
 
-import builtins
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from harness_zero.brief import brief, plural
@@ -11,6 +9,7 @@ from harness_zero.doubt import fingerprint
 from harness_zero.grading.diagnosis import Case
 from harness_zero.grading.exercise import Exercise, Lab, Piece
 from harness_zero.grading.lab09 import numbered
+from harness_zero.grading.surroundings import another_process
 from harness_zero.loop import ModelFailed
 from harness_zero.messages import Block, Reply, reply, tool_use, user
 from harness_zero.ports import Model, Request
@@ -325,17 +324,6 @@ def made(answer: Key, run: str, call: Block) -> str:
     if not isinstance(got, str) or not got:
         raise Broken("a key, which is a text", instead(got), "it is sent along, and written down")
     return got
-
-
-@contextmanager
-def another_process() -> Iterator[None]:
-    """In another process `hash` gives other numbers; so it does here, for a while."""
-    usual = hash
-    vars(builtins)["hash"] = lambda given: usual(("another process", given))
-    try:
-        yield
-    finally:
-        vars(builtins)["hash"] = usual
 
 
 def expect_keys(answer: Key, other: tuple[str, Block], same: bool, what: str, why: str) -> None:

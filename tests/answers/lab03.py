@@ -1,6 +1,7 @@
 """Answers to lab 03: right ones of several shapes, and what people get wrong."""
 
 import errno
+import sys
 from difflib import get_close_matches
 from inspect import signature
 from traceback import format_exc, format_exception_only
@@ -28,6 +29,11 @@ def report_by_hand(call, error):
 def report_with_the_tools_name(call, error):
     words = call["name"] + " failed with " + type(error).__qualname__ + ": " + str(error)
     return tool_result(call["id"], words, True)
+
+
+def report_of_what_is_handled(call, error):
+    kind, words, _ = sys.exc_info()
+    return tool_result(call["id"], f"{kind.__name__}: {words}", is_error=True)
 
 
 def report_by_the_library(call, error):
@@ -176,6 +182,7 @@ RIGHT = {
         report,
         report_by_hand,
         report_with_the_tools_name,
+        report_of_what_is_handled,
         report_by_the_library,
         report_by_the_last_lines_of_a_traceback,
     ],

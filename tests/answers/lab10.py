@@ -440,6 +440,12 @@ WRONG = {
             lambda run, call: str(hash(json.dumps([run, call["id"], call["input"]]))),
             "another number in every process",
         ),
+        "a hash of what is sorted": (
+            lambda run, call: str(
+                hash(json.dumps([run, call["id"], call["input"]], sort_keys=True))
+            ),
+            "another number in every process",
+        ),
         "a new one each time": (numbered, "has to come to the same key"),
         "as it came": (
             lambda run, call: f"{run} {call['id']} {call['input']}",

@@ -10,7 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from harness_zero.brief import cut
-from harness_zero.grading.checks import Finding, findings, passed
+from harness_zero.grading.checks import (
+    GIVES_NO_VALUE,
+    Finding,
+    findings,
+    passed,
+    uncallable,
+)
 from harness_zero.grading.exercise import Exercise
 from harness_zero.grading.record.hidden import BROKEN, unlike
 from harness_zero.grading.record.isolation import Limits, lay_inside
@@ -161,9 +167,10 @@ class Process:
 
     def held(self, exercise: Exercise, answer: Any) -> Judged:
         """An answer held to its promises, and to cases that are not shown."""
-        if odd := getattr(answer, "odd", None):
-            return [], f"{exercise.name} is a function with async or yield in it ({odd})"
-        found = findings(exercise, answer)
+        if getattr(answer, "odd", None):
+            found = [uncallable(exercise, GIVES_NO_VALUE)]
+        else:
+            found = findings(exercise, answer)
         if not passed(exercise, found):
             return found, told(found[-1])
         differs = unlike(exercise.name, answer, self.sitting.room.secret)

@@ -39,6 +39,7 @@ SERVING = [  # what the process needs to serve, and any answer may use in part
     "grading/record/scratch",
     "grading/record/mirror",
     "grading/record/worker",
+    "grading/surroundings",
 ]
 BEGIN = (
     "import sys; sys.path.insert(0, {!r});"

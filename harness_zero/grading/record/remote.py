@@ -21,6 +21,7 @@ from harness_zero.grading.record.mirror import Mirror, flush, served
 from harness_zero.grading.record.peer import Peer
 from harness_zero.grading.record.protocol import Crossing, Garbled
 from harness_zero.grading.record.proxies import proxy
+from harness_zero.grading.surroundings import around
 
 PREFIX = "harness-zero-"  # of a scratch that nothing else takes away
 SLOWEST = 20.0  # seconds in which a process begins on a busy machine
@@ -110,7 +111,7 @@ class Remote:
         self.depth += 1
         try:
             what = {"of": number, "args": send([*args]), "named": send(named)}
-            answer = self.peer.ask("call", **what)
+            answer = self.peer.ask("call", **what, **around(args, named))
             self.carry_over(answer, args, named)
         finally:
             self.depth -= 1

@@ -18,6 +18,7 @@ from harness_zero.grading.record.peer import Peer
 from harness_zero.grading.record.protocol import Crossing
 from harness_zero.grading.record.proxies import proxy
 from harness_zero.grading.record.scratch import Scratch
+from harness_zero.grading.surroundings import called
 
 ERRORS = ("faults", "loop", "models.scripted", "run")  # what is raised may be one of theirs
 
@@ -83,7 +84,7 @@ class Worker:
         args, named = self.crossing.take(frame["args"]), self.crossing.take(frame["named"])
         before = self.crossing.exactly([args, named])
         try:
-            answer = {"is": self.crossing.send(function(*args, **named))}
+            answer = {"is": self.crossing.send(called(function, args, named, frame))}
         except BaseException as error:
             answer = {"failed": self.crossing.send(error)}
         flush(self.peer)
