@@ -36,6 +36,7 @@ SERVING = [  # what the process needs to serve, and any answer may use in part
     "grading/record/proxies",
     "grading/record/peer",
     "grading/record/lending",
+    "grading/record/keeping",
     "grading/record/scratch",
     "grading/record/mirror",
     "grading/record/worker",

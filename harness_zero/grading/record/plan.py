@@ -28,7 +28,6 @@ OURS = {  # names of ours that are the answer to an exercise of these labs
 
 
 NOT_YET: dict[str, str] = {  # exercises that only the visible checks grade so far, and why
-    "once": "its answer keeps the ledger that it was lent, and writes it later",
     "all_together": "its pieces are borrowed from ours, which are not there",
 }
 SLOW = {"repetition": 2}  # times as long as others: on a busy machine an honest answer needs it

@@ -108,6 +108,8 @@ class Remote:
     def call(self, number: int, args: tuple, named: dict) -> Any:
         """Call a function there; what it changes in what it was given changes here."""
         send = self.crossing.send
+        if not self.depth:
+            self.crossing.forget_frames()
         self.depth += 1
         try:
             what = {"of": number, "args": send([*args]), "named": send(named)}
@@ -131,6 +133,8 @@ class Remote:
                 new_args, new_named = self.crossing.take(answer["lent"])
                 restore([*args], new_args)
                 restore(named, new_named)
+            for at, number in answer.get("held", []):
+                self.crossing.kept.share(int(number), [*args, *named.values()][at])
         except (TypeError, ValueError, IndexError) as fault:
             raise Garbled(f"{fault!r:.100}") from None
 

@@ -92,6 +92,9 @@ class Worker:
             answer["changed"] = changed
         if self.differs([args, named], before):
             answer["lent"] = self.crossing.send([args, named])
+        self.crossing.forget_frames()
+        if held := self.crossing.kept.held([*args, *named.values()], elsewhere=1):
+            answer["held"] = held
         return answer
 
 
