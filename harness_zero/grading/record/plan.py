@@ -7,7 +7,7 @@ is ours. Cells that only show or check something do not run.
 import ast
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from json import loads
 from typing import Any
@@ -16,6 +16,7 @@ from harness_zero.course import checkout
 from harness_zero.grading.exercise import Exercise, Lab
 from harness_zero.grading.exercises import LABS
 from harness_zero.grading.record.isolation import PACKAGE, SERVING
+from harness_zero.grading.record.pieces import borrowed_in, cut_out
 from harness_zero.grading.references import ASIDE, code, is_code, is_solution, solves, tags
 
 NOT_PYTHON = re.compile(r"^[%!?].*$", re.MULTILINE)  # what only a notebook understands
@@ -27,9 +28,7 @@ OURS = {  # names of ours that are the answer to an exercise of these labs
 }
 
 
-NOT_YET: dict[str, str] = {  # exercises that only the visible checks grade so far, and why
-    "all_together": "its pieces are borrowed from ours, which are not there",
-}
+NOT_YET: dict[str, str] = {}  # exercises that only the visible checks grade so far, and why
 SLOW = {"repetition": 2}  # times as long as others: on a busy machine an honest answer needs it
 VISIBLE_ONLY = {  # promises that only the visible checks try, and why
     "in_flights_it_has_not_seen_it_keeps_the_goals_and_saves_rounds": (
@@ -55,6 +54,7 @@ class Plan:
     slots: tuple[Slot, ...]
     settings: Mapping[str, Any]  # what there is to import
     files: tuple[str, ...]  # of the package, that are there for it
+    made: Mapping[str, str] = field(default_factory=dict)  # and what is cut out of others, by file
 
     def exercise(self, name: str) -> Exercise:
         """The exercise of this name, with the promises that are tried for the record."""
@@ -88,8 +88,10 @@ def plan(name: str) -> Plan:
     path = checkout() / "solutions" / lab.name / f"{lab.name}.ipynb"
     cells = [cell for cell in loads(path.read_text("utf-8"))["cells"] if is_code(cell)]
     slots = tuple(slot(cell, lab) for cell in cells if not ASIDE & tags(cell))
-    shown, files = settings(name, [each.source for each in slots if not each.exercise])
-    return Plan(lab, slots, shown, tuple(files))
+    sources = [each.source for each in slots if not each.exercise]
+    made = cut_out(pieces, is_absent) if (pieces := borrowed_in(sources)) else {}
+    shown, files = settings(name, sources, made)
+    return Plan(lab, slots, shown, tuple(files), {file_of(each): made[each] for each in made})
 
 
 def slot(cell: dict, lab: Lab) -> Slot:
@@ -99,18 +101,26 @@ def slot(cell: dict, lab: Lab) -> Slot:
     return Slot(name, code(cell), solved[0] if solved else None)
 
 
-def settings(name: str, sources: list[str]) -> tuple[dict[str, Any], list[str]]:
+def settings(
+    name: str, sources: list[str], made: Mapping[str, str]
+) -> tuple[dict[str, Any], list[str]]:
     """What can be imported: some modules whole, of others what our own cells need, no more."""
     needed: dict[str, set[str]] = {}
     for module, names in (found for source in sources for found in FROM.findall(source)):
         asked = {each.split(" as ")[0].strip() for each in names.strip("()").split(",")}
         needed.setdefault(module, set()).update(filter(None, asked))
-    files = closure(file_of(each) for each in needed if each.split(".")[1] not in ABSENT)
-    there = [as_module(each) for each in files]
+    cut = [file for source in made.values() for file in imported(source)]
+    files = closure([*(file_of(each) for each in needed if not is_absent(each)), *cut])
+    there = [*map(as_module, files), *made]
     parts = [each for each in there if each not in WHOLE and ".grading.record" not in each]
     shown = {module: sorted(needed.get(module, ())) for module in parts if is_leaf(module, there)}
     absent = sorted({*needed} - {*there})
     return {"shown": shown, "absent": absent, "hidden": OURS.get(name, {})}, files
+
+
+def is_absent(module: str) -> bool:
+    """Whether a module of ours, or a package, is not there to import."""
+    return file_of(module).split("/")[0] in ABSENT
 
 
 def closure(files: Iterable[str]) -> list[str]:

@@ -48,9 +48,7 @@ class Crossing:
         self.borrowed: dict[int, Callable[[], Any]] = {}  # by number; perhaps nobody holds it now
         self.theirs: dict[int, int] = {}  # the numbers of what was borrowed, by id
         self.seen: dict[int, int] = {}  # how often a handle came, by number
-        self.dropped: list[
-            list[int]
-        ] = []  # numbers that nobody holds, and how often they came
+        self.dropped: list[list[int]] = []  # numbers that nobody holds, and how often they came
         self.errors: list[BaseException] = []  # that crossed
         self.told: dict[tuple[int, str], list] = {}  # what a mirror has been told of a run's lists
         self.scratch = Scratch()
