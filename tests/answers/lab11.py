@@ -8,7 +8,7 @@ from threading import Condition, Lock, RLock
 from harness_zero.grading import lab11
 from harness_zero.grading.lab11 import USER, Spent, asked_at, with_user
 from harness_zero.labels import End
-from harness_zero.messages import tool_result
+from harness_zero.messages import tool_result, tool_uses, user
 from harness_zero.mine import ours
 from harness_zero.policy import brake
 from harness_zero.run import Run
@@ -434,6 +434,26 @@ def in_methods(model, tools, prompt, **more):
     return run.close(end).messages, run.label
 
 
+def act(reply, tools):
+    return user(*[answer(call, tools) for call in tool_uses(reply)])
+
+
+out_of_pieces = lab11.together(
+    act,
+    structural_stop,
+    brakes,
+    first_of,
+    until_end,
+    repetition,
+    marked,
+    stop_hook,
+    journaled,
+    retried,
+    pool,
+    permission,
+)
+
+
 def told_who():
     return "c", 8
 
@@ -457,7 +477,7 @@ RIGHT = {
     ],
     "who_let_it": [told_who, told_who_aloud, told_who_in_steps],
     "pool": [lab11.pool, pool_of_a_class, pool_that_waits, pool_of()],
-    "all_together": [together(), ours("run")[0], in_methods],
+    "all_together": [together(), out_of_pieces, in_methods],
 }
 
 WRONG = {

@@ -75,7 +75,7 @@ class Room:
 def laid(folder: Path, labs: Iterable[str]) -> None:
     """Lay down what the processes of these labs see."""
     for lab in labs:
-        lay_inside(folder / lab, plan(lab).files, folder / "once", plan(lab).made)
+        lay_inside(folder / lab, plan(lab).inside(), folder / "once")
     folder.chmod(0o755)
 
 

@@ -17,14 +17,23 @@ from harness_zero.grading.exercise import Exercise, Lab
 from harness_zero.grading.exercises import LABS
 from harness_zero.grading.record.isolation import PACKAGE, SERVING
 from harness_zero.grading.record.pieces import borrowed_in, cut_out
+from harness_zero.grading.record.sources import all_of, pruned, taken
 from harness_zero.grading.references import ASIDE, code, is_code, is_solution, solves, tags
 
+NOTEBOOK = "harness_zero.notebook"
 NOT_PYTHON = re.compile(r"^[%!?].*$", re.MULTILINE)  # what only a notebook understands
 FROM = re.compile(r"^from (harness_zero\.\S+) import ([^\n(]+|\([^)]*\))", re.MULTILINE)
 WHOLE = {"harness_zero.brief", "harness_zero.labels", "harness_zero.messages", "harness_zero.run"}
 ABSENT = ("notebook", "grading", "flight", "simulator", "mine")  # they show, or they hold answers
+ENTIRE = {*WHOLE, "harness_zero.faults", "harness_zero.grading.surroundings"}  # what serves
+ALWAYS = {  # names of ours that any cell can import: it may try its answer, or name its types
+    "harness_zero.loop": {"ModelFailed"},
+    "harness_zero.models.scripted": {"scripted", "OutOfReplies"},
+    "harness_zero.ports": {"Model", "Policy", "Tool", "View"},
+}
 OURS = {  # names of ours that are the answer to an exercise of these labs
     "01_structural_stop": {"harness_zero.messages": ("pairing_fault", "array_fault")},
+    "03_errors_as_data": {"harness_zero.brief": ("excerpt",)},
 }
 
 
@@ -66,6 +75,16 @@ class Plan:
         """The exercises as they are tried for the record."""
         return [self.exercise(each.name) for each in self.lab.exercises]
 
+    def inside(self) -> dict[str, str]:
+        """The source of each file that is there: what is needed of it, and no answer of ours."""
+        roots = {each: {*names} for each, names in self.settings["shown"].items()}
+        for module, name in taken(self.made.values()):
+            roots.setdefault(module, set()).add(name)
+        modules = {as_module(each): each for each in self.files if each not in self.made}
+        parts = {each: names for each, names in roots.items() if each not in ENTIRE}
+        found = pruned(modules, parts, self.settings["hidden"])
+        return {**{modules[each]: text for each, text in found.items()}, **self.made}
+
     def gaps(self) -> set[str]:
         """The names of the cells that a learner fills."""
         return {slot.name for slot in self.slots if slot.exercise}
@@ -105,7 +124,7 @@ def settings(
     name: str, sources: list[str], made: Mapping[str, str]
 ) -> tuple[dict[str, Any], list[str]]:
     """What can be imported: some modules whole, of others what our own cells need, no more."""
-    needed: dict[str, set[str]] = {}
+    needed = {module: {*names} for module, names in ALWAYS.items()}
     for module, names in (found for source in sources for found in FROM.findall(source)):
         asked = {each.split(" as ")[0].strip() for each in names.strip("()").split(",")}
         needed.setdefault(module, set()).update(filter(None, asked))
@@ -114,7 +133,8 @@ def settings(
     there = [*map(as_module, files), *made]
     parts = [each for each in there if each not in WHOLE and ".grading.record" not in each]
     shown = {module: sorted(needed.get(module, ())) for module in parts if is_leaf(module, there)}
-    absent = sorted({*needed} - {*there})
+    absent = {module: sorted(needed[module]) for module in sorted({*needed} - {*there})}
+    absent[NOTEBOOK] = sorted(all_of(NOTEBOOK))  # which a cell may use to try its answer
     return {"shown": shown, "absent": absent, "hidden": OURS.get(name, {})}, files
 
 

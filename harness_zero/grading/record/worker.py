@@ -7,12 +7,11 @@ import builtins
 import json
 import os
 import sys
-import types
-from collections.abc import Iterable
 from functools import partial
 from importlib import import_module
 from typing import Any
 
+from harness_zero.grading.record.imports import refuse_others, show
 from harness_zero.grading.record.mirror import Mirror, flush, served
 from harness_zero.grading.record.peer import Peer
 from harness_zero.grading.record.protocol import Crossing
@@ -98,52 +97,12 @@ class Worker:
         return answer
 
 
-class Stand(types.ModuleType):
-    """A module that is not here: what is imported from it does nothing."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(name)
-        self.__path__ = []  # a package, in which nothing is found
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return lambda *args, **named: None
-
-
-def stand_in(names: Iterable[str]) -> None:
-    """Have these modules do nothing, and those above them that are not here either."""
-    for name in names:
-        parts = name.split(".")
-        for most in range(2, len(parts) + 1):
-            sys.modules.setdefault(".".join(parts[:most]), Stand(".".join(parts[:most])))
-
-
-def hide(hidden: dict[str, list[str]]) -> None:
-    """Take these names out of what is imported from a module."""
-    for module, names in hidden.items():
-        whole = import_module(module)
-        show_only({module: [name for name in vars(whole) if name not in names]})
-
-
-def show_only(shown: dict[str, list[str]]) -> None:
-    """Of each module have these names alone imported; those who need more have it already."""
-    for module, whole in {name: import_module(name) for name in shown}.items():
-        names = shown[module]
-        facade = types.ModuleType(module)
-        vars(facade).update({name: getattr(whole, name) for name in names if hasattr(whole, name)})
-        sys.modules[module] = facade
-        package, _, last = module.rpartition(".")
-        setattr(sys.modules[package], last, facade)
-
-
 def main() -> None:
     """Serve through what was the standard input and output, which nobody can print into then."""
     settings = json.loads(sys.argv[1])
     worker = Worker(os.dup(0), os.dup(1), settings)
-    show_only(settings["shown"])
-    hide(settings["hidden"])
-    stand_in(settings["absent"])
+    show(settings)
+    refuse_others()
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(nowhere, stream)

@@ -1,0 +1,159 @@
+"""Answers that only import ours earn nothing, however they come by it, and are told in a sentence.
+
+What a learner's process holds of the package is cut down to what serves there, so there is nothing
+to be found by looking at functions, modules or files either.
+"""
+
+import ast
+
+import pytest
+from answers import LABS as ANSWERS
+from cells_of_answers import expression
+from test_grades_agree import of_record, room
+
+from harness_zero.grading.exercises import EXERCISES, LABS
+from harness_zero.grading.record.plan import OURS, plan
+from harness_zero.grading.record.sources import source
+from harness_zero.mine import lab_of
+
+__all__ = ["room"]  # a fixture
+
+NO_CASES = [name for name, exercise in EXERCISES.items() if not exercise.case]
+
+
+def ours(name):
+    """What of ours is an answer to an exercise: modules, and the names in them."""
+    module = next(each for each in ANSWERS if name in each.RIGHT)
+    imported, found = source(module.__name__).imported, set()
+    for key in range(len(module.RIGHT[name])):
+        node = expression(module, "RIGHT", name, key)
+        if isinstance(node, ast.Name) and node.id in imported:
+            found.add(imported[node.id])
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            found.add((imported[node.value.id][0], node.attr))
+    lab = plan(lab_of(EXERCISES[name])).lab.name[:2]
+    return sorted({*found, (f"harness_zero.grading.lab{lab}", name)})
+
+
+@pytest.mark.parametrize("name", NO_CASES)
+def test_whoever_imports_ours_reads_that_it_is_not_there(name, room):
+    for module, part in ours(name):
+        for cell in (
+            f"from {module} import {part} as {name}",
+            f"import {module} as there\n{name} = there.{part}",
+            f"import importlib\n{name} = importlib.import_module({module!r}).{part}",
+        ):
+            reason = of_record(name, cell, room)[1]
+            assert "is not there when your work is graded" in reason, (cell, reason)
+
+
+BORROWS = "from harness_zero.mine import ours\n({name},) = ours({piece!r})"
+
+
+@pytest.mark.parametrize("name", [n for n in NO_CASES if EXERCISES[n].piece])
+def test_whoever_borrows_ours_reads_that_it_is_not_there(name, room):
+    cell = BORROWS.format(name=name, piece=EXERCISES[name].piece.name)
+    reason = of_record(name, cell, room)[1]
+    assert "is not there when your work" in reason or "not to be borrowed here" in reason
+
+
+LOOKS = """
+import builtins, gc, importlib, inspect, pathlib, pkgutil, sys, types
+
+def found(names, own, id=builtins.id):
+    own = {{id(each) for each in own}}
+    for space in spaces():
+        for name in names:
+            try:
+                each = space[name] if isinstance(space, dict) else getattr(space, name)
+            except Exception:
+                continue
+            if isinstance(each, (types.FunctionType, type)) and id(each) not in own:
+                if each.__module__ in ("a copy", None) or each.__module__.startswith("harness_zero"):
+                    yield each
+
+def spaces():
+    yield {{each.__name__: each for each in gc.get_objects() if is_plain(each)}}
+    for each in [each for each in [*globals().values()] if builtins.callable(each)]:
+        yield getattr(each, "__globals__", {{}})
+        yield inspect.getmodule(each)
+    yield from [each for name, each in [*sys.modules.items()] if name != "__main__"]
+    yield from [each for each in gc.get_objects() if type(each) is dict and "__doc__" in each]
+    for path in pathlib.Path("/course").rglob("*.py"):
+        space = {{"__name__": "a copy"}}
+        try:
+            exec(compile(path.read_text(), builtins.str(path), "exec"), space)
+        except Exception:
+            pass
+        yield space
+    for each in [each for each in sys.modules if each.startswith("harness_zero")]:
+        del sys.modules[each]
+    import harness_zero
+    for each in pkgutil.walk_packages(harness_zero.__path__, "harness_zero."):
+        try:
+            yield importlib.import_module(each.name)
+        except Exception:
+            pass
+
+def is_plain(each):
+    return isinstance(each, types.FunctionType) and each.__name__ == each.__qualname__
+
+for {name} in found({names}, [*globals().values()]):
+    break
+else:
+    raise LookupError("none of ours is to be found")
+"""
+
+
+@pytest.mark.parametrize("name", NO_CASES)
+def test_whoever_looks_for_ours_everywhere_finds_none(name, room):
+    """Also not where the process keeps it for itself; what is found instead says what it is."""
+    names = {part for _, part in ours(name)}
+    reason = of_record(name, LOOKS.format(name=name, names=names), room)[1]
+    assert "none of ours is to be found" in reason or "is what this lab asks you to write" in reason
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_all_that_a_labs_cells_import_is_there_and_no_answer_to_it_is(lab):
+    there = plan(lab)
+    inside = there.inside()
+    answers = {
+        each
+        for exercise in there.lab.exercises
+        if not exercise.case
+        for each in ours(exercise.name)
+    }
+    hidden = {(module, name) for module, names in OURS.get(lab, {}).items() for name in names}
+    for module, name in answers - hidden:
+        text = inside.get(module.removeprefix("harness_zero.").replace(".", "/"), "")
+        made = {each for node in ast.parse(text).body for each in [getattr(node, "name", "")]}
+        assert name not in made, (module, name)
+
+
+NOT_IN_PYTHON = "import numpy\n"
+HERE = (
+    "import collections, copy, dataclasses, enum, functools, hashlib, itertools, json, re, time\n"
+)
+
+
+def test_what_python_brings_is_there_and_what_it_does_not_is_told(room):
+    slot = next(each for each in plan("00_one_call").slots if each.exercise == "answer")
+    assert of_record("answer", HERE + slot.source, room)[1] == ""
+    assert (
+        "numpy is not there when your work is graded"
+        in of_record("answer", NOT_IN_PYTHON + slot.source, room)[1]
+    )
+    inside = slot.source.replace(":\n", ":\n    import numpy\n", 1)
+    assert "numpy is not there when your work is graded" in of_record("answer", inside, room)[1]
+
+
+def test_a_cell_may_try_its_answer_and_name_its_types(room):
+    tries = (
+        "from harness_zero.loop import ModelFailed\n"
+        "from harness_zero.models.scripted import scripted\n"
+        "from harness_zero.notebook import show, watch\n"
+        "from harness_zero.ports import Model, Policy, Tool, View\n"
+    )
+    for lab in LABS:
+        slot = next(each for each in plan(lab).slots if each.exercise)
+        assert of_record(slot.exercise, tries + slot.source, room)[1] == "", lab
