@@ -41,14 +41,20 @@ class Crossing:
         self.numbers: dict[int, int] = {}  # of what was lent, by id
         self.borrowed: dict[int, Any] = {}
         self.theirs: dict[int, int] = {}  # the numbers of what was borrowed, by id
-        self.told: dict[tuple[int, str], list] = {}  # what a mirror has been told of a run's lists
+        self.told: dict[tuple[int, str], tuple] = {}  # what a mirror has been told of a run's lists
+        self.wanted: dict[str, None] = {}  # what was read of runs so far
 
     def send(self, value: Any, depth: int = 0) -> Any:
         """A value as JSON can hold it."""
-        if value is None or type(value) in (bool, int, float, str):
+        kind = type(value)
+        if kind in PLAIN:
             return value
         if depth > DEEPEST:
             raise Garbled(f"values inside each other more than {DEEPEST} deep")
+        if kind is list:
+            return [self.send(each, depth + 1) for each in value]
+        if kind is dict:
+            return self.send_dict(value, depth + 1)
         if id(value) in self.theirs:
             return {"$": "yours", "of": self.theirs[id(value)]}
         if isinstance(value, BaseException):
@@ -77,7 +83,7 @@ class Crossing:
 
     def send_dict(self, value: dict, depth: int) -> Any:
         """A dict; one whose keys JSON would change as a list of pairs."""
-        if all(type(key) is str for key in value) and "$" not in value:
+        if {*map(type, value)} <= WORDS and "$" not in value:
             return {key: self.send(each, depth) for key, each in value.items()}
         return tagged("dict", [self.all(pair, depth) for pair in value.items()])
 
@@ -197,6 +203,8 @@ class Crossing:
         return None
 
 
+PLAIN = {type(None), bool, int, float, str}  # what JSON holds as it is
+WORDS = {str}
 EXACT: dict[type, Callable[[Any], Any]] = {
     str: str.__str__,
     int: int.__int__,
@@ -224,7 +232,7 @@ def tagged(tag: str, parts: list[Any]) -> Any:
 
 def is_plain(value: Any) -> bool:
     """Whether an argument of an exception crosses as it is."""
-    return value is None or type(value) in (bool, int, float, str)
+    return type(value) in PLAIN
 
 
 def is_told(name: str, value: Any) -> bool:
@@ -240,6 +248,9 @@ def words_of(value: Any) -> str:
         return f"a {type(value).__name__}"
 
 
+in_json = json.JSONEncoder(separators=(",", ":")).encode
+
+
 def written(frame: Any) -> bytes:
     """A frame as it goes through the pipe: one line."""
-    return json.dumps(frame, separators=(",", ":")).encode() + b"\n"
+    return in_json(frame).encode() + b"\n"

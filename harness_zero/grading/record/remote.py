@@ -14,7 +14,7 @@ from typing import Any
 
 from harness_zero.grading.record.isolation import Limits, begun
 from harness_zero.grading.record.lending import restore
-from harness_zero.grading.record.mirror import Mirror, flush, served
+from harness_zero.grading.record.mirror import Mirror, flush, news, served
 from harness_zero.grading.record.peer import Peer
 from harness_zero.grading.record.protocol import Crossing, Garbled
 from harness_zero.grading.record.proxies import proxy
@@ -37,7 +37,6 @@ class Remote:
         self.peer.crossing = self.crossing = Crossing(self.proxy, trusting=False)
         self.depth = 0  # of calls inside each other
         self.given: list[Any] = []  # what was given back to it meanwhile
-        self.peer.start()
 
     @property
     def gone(self) -> str:
@@ -54,7 +53,7 @@ class Remote:
         """Be done with it."""
         self.end("it was closed")
         self.process.wait()
-        self.peer.listener.join(5)
+        self.peer.hang_up()
         for pipe in (self.process.stdin, self.process.stdout):
             if pipe:
                 with suppress(OSError):
@@ -102,8 +101,12 @@ class Remote:
         self.depth += 1
         try:
             what = {"of": number, "args": send([*args]), "named": send(named)}
-            answer = self.peer.ask("call", **what)
+            new = news((*args, *named.values()), self.crossing)
+            answer = self.peer.ask("call", **what, news=new)
             self.carry_over(answer, args, named)
+        except BaseException:
+            self.crossing.told.clear()  # nobody knows what arrived
+            raise
         finally:
             self.depth -= 1
             if not self.depth:

@@ -18,6 +18,7 @@ from harness_zero.grading.record.peer import Peer
 from harness_zero.grading.record.protocol import Crossing
 from harness_zero.grading.record.proxies import proxy
 
+CHANGING = (list, dict, set, tuple)  # that can be changed, or hold what can
 ERRORS = ("faults", "loop", "models.scripted", "run")  # what is raised may be one of theirs
 
 
@@ -79,7 +80,10 @@ class Worker:
         """Call what was lent, and tell what came back and what it changed in what it was given."""
         function = self.crossing.lent[frame["of"]]
         args, named = self.crossing.take(frame["args"]), self.crossing.take(frame["named"])
-        before = self.crossing.exactly([args, named])
+        for number, parts in frame["news"]:
+            self.crossing.borrowed[number].hear_(parts)
+        lent = [each for each in (*args, *named.values()) if isinstance(each, CHANGING)]
+        before = self.crossing.exactly(lent)
         try:
             answer = {"is": self.crossing.send(function(*args, **named))}
         except BaseException as error:
@@ -87,7 +91,7 @@ class Worker:
         flush(self.peer)
         if changed := self.changed():
             answer["changed"] = changed
-        if self.differs([args, named], before):
+        if self.differs(lent, before):
             answer["lent"] = self.crossing.send([args, named])
         return answer
 
@@ -141,6 +145,5 @@ def main() -> None:
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(nowhere, stream)
-    worker.peer.start()
     worker.peer.live()
     os._exit(0)
