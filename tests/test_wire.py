@@ -131,12 +131,13 @@ def test_an_array_that_was_put_in_the_place_of_another_is_read(remote):
 def test_what_did_not_arrive_comes_again(remote):
     policy, run = remote.find("reads"), begun()
     go_on(run, 3)
+    run.answer(tool_result(run.begin()["id"], "seen"))
     policy(run)
+    run.say("Look elsewhere.")
     run.pending.append(deep := [])
     for _ in range(200):
         deep.append(deep := [])
     with pytest.raises(Exception, match="inside each other"):
         policy(run)
     run.pending.pop()
-    go_on(run, 2)
     assert policy(run).why == words_of(run)
