@@ -19,9 +19,13 @@ from harness_zero.grading.record.plan import NOT_YET, Plan, Slot, as_python, pla
 from harness_zero.grading.record.protocol import words_of
 from harness_zero.grading.record.remote import Missing, Remote
 from harness_zero.grading.record.submissions import Submission
+from harness_zero.patience import working
 
 LONGEST = 300  # characters of a reason
 FIRST = 0.75  # of an exercise's time; the rest is for a second try
+LONG = (
+    60.0  # seconds; it is the process that is ended when its time is up, so that this rings never
+)
 NOT_DONE = "not done yet"
 Judged = tuple[list[Finding], str]  # and why it earns nothing, if it does not
 
@@ -163,7 +167,7 @@ class Process:
         """An answer held to its promises, and to cases that are not shown."""
         if odd := getattr(answer, "odd", None):
             return [], f"{exercise.name} is a function with async or yield in it ({odd})"
-        found = findings(exercise, answer)
+        found = findings(exercise, answer, working)
         if not passed(exercise, found):
             return found, told(found[-1])
         differs = unlike(exercise.name, answer, self.sitting.room.secret)

@@ -8,10 +8,11 @@ import os
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
-from threading import Timer
 from typing import Any
 
+from harness_zero.grading.record import clock
 from harness_zero.grading.record.isolation import Limits, begun
 from harness_zero.grading.record.lending import restore
 from harness_zero.grading.record.mirror import Mirror, flush, news, served
@@ -31,6 +32,7 @@ class Remote:
 
     def __init__(self, inside: Path, settings: dict, limits: Limits, isolated: bool) -> None:
         self.process = begun(inside, settings, limits, isolated)
+        self.serving = self.process.pid  # of its processes the one that serves
         assert self.process.stdin and self.process.stdout
         reads, writes = self.process.stdout.fileno(), self.process.stdin.fileno()
         self.peer = Peer(reads, writes, self.serve, "out")
@@ -61,20 +63,27 @@ class Remote:
 
     @contextmanager
     def within(self, seconds: float) -> Iterator[None]:
-        """Kill it if it is still at work after so many seconds."""
-        late = "still running when its time was up"
-        timer = Timer(seconds, self.end, [late])
-        timer.daemon = True
-        timer.start()
+        """Kill it if it is still at work after so many seconds, less the time without a core."""
+        here = clock.here()
+        late = partial(self.end, "still running when its time was up")
+        deadline = clock.Deadline(seconds, late, lambda: self.waited() + here())
+        deadline.start()
         try:
             yield
         finally:
-            timer.cancel()
+            deadline.over.set()
+
+    def waited(self) -> float:
+        """How long it has waited for a core; one that begins processes makes its own crowd."""
+        if clock.children(self.serving):
+            return 0.0
+        return clock.waited(self.serving, self.serving)
 
     def begin(self) -> None:
         """Wait until it serves; no code of a learner's runs yet."""
         with self.within(SLOWEST):
             self.cell("begin", "")
+        self.serving = clock.youngest(self.process.pid)
 
     def cell(self, name: str, source: str) -> None:
         """Run a cell there; what it raises is raised here."""
