@@ -117,8 +117,12 @@ class Kept:
         if path.exists() and not path.is_file():
             raise NotKept(f"{path} is no file")
         self.file = open(path, "a+b")  # noqa: SIM115
-        held_by_us(self.file, path)
-        self.read()
+        try:
+            held_by_us(self.file, path)
+            self.read()
+        except BaseException:
+            self.close()
+            raise
 
     def close(self) -> None:
         """Be done with it."""
