@@ -27,6 +27,12 @@ def within(seconds: float, call: Callable[[], T]) -> T:
         return call()
 
 
+def working(seconds: float, call: Callable[[], T]) -> T:
+    """The same by the time in which this process was at work: whoever waits is not hurried."""
+    with Alarm(seconds, of_work=True):
+        return call()
+
+
 class Alarm:
     """Raises StillRunning in the code under it, after some seconds and again until it gets through.
 
@@ -34,8 +40,9 @@ class Alarm:
     has; elsewhere nothing rings. While it is paused, somebody else is at work.
     """
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, seconds: float, of_work: bool = False) -> None:
         self.seconds = seconds
+        self.clock = ("ITIMER_PROF", "SIGPROF") if of_work else ("ITIMER_REAL", "SIGALRM")
         self.rung = 0
         on_main = threading.current_thread() is threading.main_thread()
         self.rings = on_main and hasattr(signal, "setitimer")
@@ -43,25 +50,26 @@ class Alarm:
     def __enter__(self) -> "Alarm":
         if self.rings:
             self.tracer = sys.gettrace()
-            self.handler = signal.signal(signal.SIGALRM, self.ring)
+            self.timer, self.signal = (getattr(signal, name) for name in self.clock)
+            self.handler = signal.signal(self.signal, self.ring)
             self.resume()
         return self
 
     def __exit__(self, *_: object) -> None:
         if self.rings:
             self.pause()
-            signal.signal(signal.SIGALRM, self.handler)
+            signal.signal(self.signal, self.handler)
             sys.settrace(self.tracer)
 
     def resume(self) -> None:
         """Begin to count, from the start."""
         if self.rings:
-            signal.setitimer(signal.ITIMER_REAL, self.seconds, AGAIN)
+            signal.setitimer(self.timer, self.seconds, AGAIN)
 
     def pause(self) -> None:
         """Stop counting."""
         if self.rings:
-            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.setitimer(self.timer, 0)
 
     def ring(self, signum: int, frame: FrameType | None) -> None:
         """Raise where the code is now; from the second time on, past whatever catches it."""

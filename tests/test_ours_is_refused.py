@@ -58,6 +58,8 @@ def test_whoever_borrows_ours_reads_that_it_is_not_there(name, room):
 
 
 LOOKS = """
+OTHER = "/contracts/veto.py"  # its verdict is what became of a hook
+
 import builtins, gc, importlib, inspect, pathlib, pkgutil, sys, types
 
 def found(names, own, id=builtins.id):
@@ -69,8 +71,11 @@ def found(names, own, id=builtins.id):
             except Exception:
                 continue
             if isinstance(each, (types.FunctionType, type)) and id(each) not in own:
-                if each.__module__ in ("a copy", None) or each.__module__.startswith("harness_zero"):
+                if whose(each).startswith("/course/") and not whose(each).endswith(OTHER):
                     yield each
+
+def whose(each):
+    return getattr(getattr(each, "__code__", None), "co_filename", "") if is_plain(each) else ""
 
 def spaces():
     yield {{each.__name__: each for each in gc.get_objects() if is_plain(each)}}

@@ -27,6 +27,7 @@ from harness_zero.run import Misused
 from harness_zero.watch import Recording
 
 PATIENCE = 1.5  # seconds; a slip that loops for ever is explained within two
+Bound = Callable[[float, Callable[[], Any]], Any]  # calls, and raises StillRunning in time
 PARTS_OF_A_CALL = [("id",), ("name",), ("input",)]
 ODD = (iscoroutinefunction, isgeneratorfunction, isasyncgenfunction)
 GIVES_NO_VALUE = "a function with async or yield in it, which gives back no value when it is called"
@@ -53,13 +54,13 @@ class Finding:
             object.__setattr__(self, name, cut(getattr(self, name), 2 * LONGEST))
 
 
-def findings(exercise: Exercise, answer: Any) -> list[Finding]:
+def findings(exercise: Exercise, answer: Any, bound: Bound = within) -> list[Finding]:
     """One finding a promise, in order, up to the first that is not kept."""
     if misfit := foul(exercise) or shape(exercise, answer):
         return [misfit]
     found: list[Finding] = []
     for promise in exercise.promises:
-        found.append(finding(promise, answer))
+        found.append(finding(promise, answer, bound))
         if found[-1].state != "kept":
             return found
     return found
@@ -114,11 +115,11 @@ def accepts(function: Callable[..., Any], takes: str) -> bool:
     return True
 
 
-def finding(promise: Callable[[Any], None], answer: Any) -> Finding:
+def finding(promise: Callable[[Any], None], answer: Any, bound: Bound = within) -> Finding:
     """Try one promise on the learner's function, whatever that function does."""
     hush = Hush()
     with redirect_stdout(hush), no_noise(), desks() as used:
-        found = tried(promise, answer, used)
+        found = tried(promise, answer, used, bound=bound)
     if found.state == "broken" and used and used[-1].sent:
         found = replace(found, case=recording(found, used[-1]))
     return replace(found, printed=hush.text)
@@ -139,13 +140,17 @@ def no_noise() -> Iterator[None]:
 
 
 def tried(
-    promise: Callable[[Any], None], answer: Any, used: list[Desk], seconds: float = PATIENCE
+    promise: Callable[[Any], None],
+    answer: Any,
+    used: list[Desk],
+    seconds: float = PATIENCE,
+    bound: Bound = within,
 ) -> Finding:
     """What became of one promise; at which desks, is known when it is over."""
     told = sentence(promise)
     try:
         with contained():
-            within(seconds, lambda: promise(answer))
+            bound(seconds, lambda: promise(answer))
     except NotImplementedError as error:
         return Finding(told, "not done yet", got=hole(error))
     except Broken as broken:

@@ -3,11 +3,12 @@
 import csv
 import json
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from hashlib import sha256
 from io import StringIO
-from os import fsync, replace
+from os import SEEK_END, fsync, replace
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from harness_zero.brief import cut
 from harness_zero.grading.exercises import EXERCISES
@@ -17,6 +18,10 @@ FIRST = ("learner", "file", "lab")
 LAST = ("total", "of", "of_record", "notes")
 LONGEST = 1_000  # characters of the notes of one submission
 Row = dict[str, str]
+
+
+class NotKept(Exception):
+    """What is graded cannot be kept in this file; the sentence says why."""
 
 
 class Unmergeable(Exception):
@@ -101,24 +106,81 @@ def merged(books: Iterable[Path]) -> str:
 
 
 class Kept:
-    """What is graded already, in an append-only file beside the book: a killed run goes on."""
+    """What is graded already, in an append-only file beside the book: a killed run goes on.
+
+    Of what is in it only the places are held in memory; it is read again one by one.
+    """
 
     def __init__(self, path: Path, fingerprint: str) -> None:
         self.path, self.fingerprint = path, fingerprint
-        self.known: dict[str, Any] = {}
-        for line in path.read_text("utf-8").splitlines() if path.exists() else []:
-            try:
+        self.at: dict[bytes, int] = {}  # where in the file, by key
+        if path.exists() and not path.is_file():
+            raise NotKept(f"{path} is no file")
+        self.file = open(path, "a+b")  # noqa: SIM115
+        try:
+            held_by_us(self.file, path)
+            self.read()
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Be done with it."""
+        self.file.close()
+
+    def read(self) -> None:
+        """Find what is there, less what is to be tried again and lines that were torn."""
+        self.file.seek(0)
+        start, line = 0, b""
+        for line in self.file:
+            if not start and not line.startswith(BEGINS[: len(line)]):
+                raise NotKept(f"{self.path} holds something else than grades; move it away")
+            with suppress(ValueError, TypeError, KeyError, AttributeError):
                 entry = json.loads(line)
-                self.known[entry["key"]] = entry["graded"]
-            except (ValueError, TypeError, KeyError):
-                continue  # a line that was torn when the run was killed
+                if not entry["graded"].get("again"):
+                    self.at[short(entry["key"])] = start
+            start += len(line)
+        if line and not line.endswith(b"\n"):
+            self.file.write(b"\n")
+            self.file.flush()
 
-    def key(self, file: Path, digest: str) -> str:
+    def key(self, file: Path, digest: str) -> bytes:
         """What has to be the same for a grade to be the same."""
-        return sha256(f"{self.fingerprint}\0{file}\0{digest}".encode()).hexdigest()
+        named = f"{self.fingerprint}\0{file}\0{digest}"
+        return short(sha256(named.encode("utf-8", "surrogateescape")).hexdigest())
 
-    def add(self, key: str, graded: Mapping[str, Any]) -> None:
+    def __contains__(self, key: bytes) -> bool:
+        return key in self.at
+
+    def __getitem__(self, key: bytes) -> dict[str, Any]:
+        self.file.seek(self.at[key])
+        graded: dict[str, Any] = json.loads(self.file.readline())["graded"]
+        return graded
+
+    def add(self, key: bytes, graded: Mapping[str, Any]) -> None:
         """Keep one more."""
-        self.known[key] = graded
-        with open(self.path, "a", encoding="utf-8") as file:
-            file.write(json.dumps({"key": key, "graded": graded}) + "\n")
+        start = self.file.seek(0, SEEK_END)
+        line = json.dumps({"key": key.hex(), "graded": graded}) + "\n"
+        self.file.write(line.encode())
+        self.file.flush()
+        self.at[key] = start
+
+
+BEGINS = b'{"key": "'
+
+
+def short(key: str) -> bytes:
+    """A key as it is held in memory."""
+    return bytes.fromhex(key)[:16]
+
+
+def held_by_us(file: IO[bytes], path: Path) -> None:
+    """Refuse to write what another run writes, where the system can tell."""
+    try:
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise NotKept(f"another run is grading into {path}") from None
+    except (ImportError, OSError):
+        return

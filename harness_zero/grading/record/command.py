@@ -1,8 +1,10 @@
 """`harness-zero grade`: the marks of record of what was handed in."""
 
+import csv
 import os
+import stat
 from collections.abc import Callable
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -11,6 +13,8 @@ import click
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from harness_zero.grading.record.book import Kept, Row
 
 SHORTEST = 16  # bytes of a secret
 
@@ -39,11 +43,25 @@ def grade(
     Each answer runs in a process of its own, without network and within limits; a file that
     cannot be graded is named with the reason. A run that was killed goes on where it was.
     """
+    refuse_to_overwrite(out, files, secret)
     if merge:
         return merged(files, out)
     if secret is None:
         raise click.UsageError("--secret is missing: a file from which hidden cases are drawn.")
     graded(files, read_secret(secret), out, feedback, read_shard(shard), jobs or cores())
+
+
+def refuse_to_overwrite(out: Path, files: tuple[Path, ...], secret: Path | None) -> None:
+    """Nothing is written over what was given to be read."""
+    kept = kept_beside(out)
+    for each in [*files, *filter(None, [secret])]:
+        if each.absolute() in (out.absolute(), kept.absolute()):
+            raise click.UsageError(f"--out {out}: {each} is there to be read, and would be lost.")
+
+
+def kept_beside(out: Path) -> Path:
+    """Where grades are kept as they come."""
+    return out.with_name(f"{out.name}.kept.jsonl")
 
 
 def merged(files: tuple[Path, ...], out: Path) -> None:
@@ -52,7 +70,7 @@ def merged(files: tuple[Path, ...], out: Path) -> None:
 
     try:
         book.put(out, book.merged(files))
-    except (book.Unmergeable, OSError, UnicodeDecodeError) as fault:
+    except (book.Unmergeable, OSError, UnicodeDecodeError, csv.Error) as fault:
         raise click.ClickException(str(fault)) from fault
 
 
@@ -66,7 +84,7 @@ def graded(
 ) -> None:
     """Grade the files of a shard, and write the book and the pages."""
     from harness_zero.grading.exercises import LABS
-    from harness_zero.grading.record import book, feedback, many
+    from harness_zero.grading.record import book, many
     from harness_zero.grading.record.grade import Room, laid
     from harness_zero.grading.record.isolation import isolates
 
@@ -74,18 +92,45 @@ def graded(
     if why_not := isolates():
         click.echo(f"No isolation here: these marks are not of record. {why_not}", err=True)
     mine = many.in_order(files, shard)
-    with TemporaryDirectory() as scratch:
+    with told(), TemporaryDirectory() as scratch:
         laid(Path(scratch), LABS)
         room = Room(Path(scratch), isolated=not why_not, secret=secret)
-        kept = book.Kept(out.with_name(f"{out.name}.kept.jsonl"), many.fingerprint(room))
-        with progress(len(mine)) as tell:
-            done = many.grade_all(mine, room, kept, jobs, tell)
-    book.put(out, book.table(each["row"] for each in done))
-    if pages:
-        for each in done:
+        with closing(book.Kept(kept_beside(out), many.fingerprint(room))) as kept:
+            with progress(len(mine)) as tell:
+                keys = many.grade_all(mine, room, kept, jobs, tell)
+            rows = [*written(kept, keys, pages)]
+        book.put(out, book.table(rows))
+    ungraded = sum(not row["lab"] for row in rows)
+    click.echo(f"{len(rows) - ungraded} graded, {ungraded} not; marks in {out}.")
+
+
+def written(kept: "Kept", keys: list[bytes], pages: Path | None) -> "Iterator[Row]":
+    """The rows of what is kept, while the pages are written one by one."""
+    from harness_zero.grading.record import feedback
+
+    for key in keys:
+        each = kept[key]
+        if pages:
             feedback.write(pages, each["name"], each["page"])
-    ungraded = sum(not each["row"]["lab"] for each in done)
-    click.echo(f"{len(done) - ungraded} graded, {ungraded} not; marks in {out}.")
+        yield each["row"]
+
+
+@contextmanager
+def told() -> "Iterator[None]":
+    """Whatever keeps grades from being written is told in a sentence; what is done is not lost."""
+    from harness_zero.grading.record.book import NotKept
+
+    try:
+        yield
+    except KeyboardInterrupt:
+        click.echo("Interrupted; the same command goes on where it was.", err=True)
+        raise SystemExit(130) from None
+    except NotKept as fault:
+        raise click.ClickException(str(fault)) from fault
+    except OSError as fault:
+        where = f"{fault.filename}: " if fault.filename else ""
+        why = f"{where}{fault.strerror}. The same command goes on where it was."
+        raise click.ClickException(why) from fault
 
 
 def refuse_without_course() -> None:
@@ -102,10 +147,13 @@ def read_secret(path: Path) -> bytes:
     """The secret; it is never shown."""
     try:
         secret = path.read_bytes().strip()
+        open_to_all = path.stat().st_mode & stat.S_IROTH
     except OSError as fault:
         raise click.ClickException(f"{path} cannot be read ({fault.strerror}).") from fault
     if len(secret) < SHORTEST:
         raise click.ClickException(f"{path} holds less than {SHORTEST} bytes: too easy to guess.")
+    if open_to_all:
+        click.echo(f"Everybody on this machine can read {path}: chmod 600 {path}", err=True)
     return secret
 
 

@@ -1,5 +1,6 @@
 """What a learner may see of a grade: a page that needs nothing else and tells no hidden flight."""
 
+from hashlib import sha256
 from html import escape
 from pathlib import Path
 from re import sub
@@ -16,6 +17,7 @@ body { max-width: 48rem; margin: 2rem auto; padding: 0 1rem; }
 h2 { font-size: 1.1rem; margin: 1.5rem 0 .25rem; }
 dt { font-weight: 600; } dd { margin: 0 0 .25rem 1rem; overflow-wrap: anywhere; }
 """
+LONGEST = 150  # bytes of a name
 MAY_DIFFER = (
     "The grade of record runs your cells in a process of their own, without what stands in cells"
     " of your own, and may try cases that the checks in the notebook do not show."
@@ -60,11 +62,13 @@ def section(grade: Grade, mark: Mark) -> str:
 
 
 def name_of(grade: Grade) -> str:
-    """The file of a page: the learner, the lab, and a part of the digest where two are alike."""
+    """The file of a page: the learner, the lab, and a few letters that tell all files apart."""
     given = grade.submission
     lab = given.lab.name if given.lab else "not_graded"
     stem = sub(r"[^\w.-]+", "_", f"{given.learner}__{lab}__{given.path.stem}")
-    return f"{stem[:120]}__{given.digest[:8] or 'none'}.html"
+    short = stem.encode("utf-8", "replace")[:LONGEST].decode("utf-8", "ignore")
+    file = sha256(f"{given.path}\0{given.digest}".encode("utf-8", "surrogateescape"))
+    return f"{short}__{file.hexdigest()[:8]}.html"
 
 
 def write(folder: Path, name: str, text: str) -> None:

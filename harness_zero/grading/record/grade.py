@@ -21,13 +21,17 @@ from harness_zero.grading.exercise import Exercise
 from harness_zero.grading.record.hidden import BROKEN, unlike
 from harness_zero.grading.record.isolation import Limits, lay_inside
 from harness_zero.grading.record.peer import Gone
-from harness_zero.grading.record.plan import NOT_YET, SLOW, Plan, Slot, as_python, plan
+from harness_zero.grading.record.plan import NOT_YET, Plan, Slot, as_python, plan
 from harness_zero.grading.record.protocol import words_of
 from harness_zero.grading.record.remote import Missing, Remote
 from harness_zero.grading.record.submissions import Submission
+from harness_zero.patience import working
 
 LONGEST = 300  # characters of a reason
 FIRST = 0.75  # of an exercise's time; the rest is for a second try
+LONG = (
+    60.0  # seconds; it is the process that is ended when its time is up, so that this rings never
+)
 NOT_DONE = "not done yet"
 Judged = tuple[list[Finding], str]  # and why it earns nothing, if it does not
 
@@ -108,7 +112,7 @@ class Sitting:
 
     def marks(self) -> Iterator[Mark]:
         """A mark an exercise, in order."""
-        for exercise in self.plan.in_order():
+        for exercise in self.plan.lab.exercises:
             if exercise.name in NOT_YET:
                 yield Mark(exercise.name, 0, 0, f"not of record yet: {NOT_YET[exercise.name]}")
                 continue
@@ -118,7 +122,7 @@ class Sitting:
 
     def judged(self, exercise: Exercise) -> Judged:
         """What became of an exercise's promises, and why it earns nothing if it does not."""
-        seconds = self.room.limits.seconds * SLOW.get(exercise.name, 1)
+        seconds = self.room.limits.seconds
         found, reason = self.together.judged(exercise, seconds * FIRST)
         needed = self.plan.needed(exercise.name, self.given.cells)
         hopeless = reason == NOT_DONE or exercise.name in self.together.ended
@@ -170,7 +174,7 @@ class Process:
         if getattr(answer, "odd", None):
             found = [uncallable(exercise, GIVES_NO_VALUE)]
         else:
-            found = findings(exercise, answer)
+            found = findings(exercise, answer, working)
         if not passed(exercise, found):
             return found, told(found[-1])
         differs = unlike(exercise.name, answer, self.sitting.room.secret)

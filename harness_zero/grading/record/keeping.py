@@ -68,12 +68,16 @@ class Kept:
                 restore(there[0], now)
                 there[1] = self.exactly(there[0])
 
-    def loose(self) -> list[int]:
-        """The numbers of what nobody holds any more, and of the oldest of too much; let go of."""
+    def loose(self, stays: set[int]) -> list[int]:
+        """The numbers of what nobody holds any more, and of the oldest of too much; let go of.
+
+        What a frame that goes with this names stays until the next one.
+        """
         with self.turn:
-            loose = [n for n, there in self.things.items() if getrefcount(there[0]) <= BARE]
-            rest = [number for number in self.things if number not in loose]
-            loose += rest[: max(0, len(rest) - MOST)]
+            left = {n: each for n, each in self.things.items() if n not in stays}
+            loose = [n for n, there in left.items() if getrefcount(there[0]) <= BARE]
+            rest = [number for number in left if number not in loose]
+            loose += rest[: max(0, len(self.things) - len(loose) - MOST)]
             for number in loose:
                 self.let_go(number)
         return loose

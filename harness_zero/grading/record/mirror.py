@@ -2,9 +2,16 @@
 
 What was read once is kept until somebody else had a turn. What was changed meanwhile in what was
 read is written back, so that a policy that changes the run changes the run. A run's lists only
-grow, so of a list that was read before its end alone crosses again.
+grow, so of a list that crossed before its end alone crosses again.
+
+What was read of any run so far comes along with the next call that lends a run, since it is likely
+to be read then: so to ask a policy of a run is one way there and one way back.
 """
 
+from collections.abc import Iterable
+from itertools import repeat
+from marshal import dumps
+from operator import eq, is_
 from typing import Any
 
 from harness_zero.grading.record.lending import restore
@@ -15,14 +22,15 @@ from harness_zero.run import Run
 READ = {"elapsed", "text", "paused"}  # what a run tells beside what it holds
 METHODS = {name for name, each in vars(Run).items() if callable(each) and name[0] != "_"}
 HERE = {"last", "backwards"}  # methods that only read lists, so that the mirror has them itself
-LATE = 4  # the last parts of a list cross again; words can enter a result that is there already
+LATE = 4  # the last parts of a list may have changed: words can enter a result that is there
+ALL = 1 << 60  # however long a list is, it is there
 
 
 class Mirror:
     """What stands for a run."""
 
     def __init__(self, peer: Peer, number: int) -> None:
-        vars(self).update(peer_=peer, number_=number, seen_={}, lists_={})
+        vars(self).update(peer_=peer, number_=number, come_={}, seen_={}, lists_={})
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
@@ -36,8 +44,9 @@ class Mirror:
         if name in METHODS:
             return lambda *args, **named: self.call_(name, args, named)
         if name not in self.seen_:
-            self.read_(name)
-            self.peer_.touched[self.number_] = self
+            if name not in self.come_:
+                self.read_(name)
+            self.seen_[name] = self.come_.pop(name)
         return self.seen_[name][0]
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -47,15 +56,24 @@ class Mirror:
     def read_(self, name: str) -> None:
         """Read from the run what it holds under a name, and what was read of runs before."""
         names = [name, *(each for each in self.peer_.names if each not in {name, *self.seen_})]
-        have = {each: len(self.lists_.get(each, [])) for each in names}
-        answer = self.peer_.ask("read", of=self.number_, have=have)
-        for each, part in answer["is"].items():
-            value = self.peer_.crossing.take(part["is"])
-            if isinstance(value, list):
-                self.lists_[each] = value = self.lists_.get(each, [])[: part.get("from", 0)] + value
-            self.seen_[each] = value, self.peer_.crossing.exactly(value)
+        have = {each: len(self.lists_[each][0]) if each in self.lists_ else 0 for each in names}
+        self.hear_(self.peer_.ask("read", of=self.number_, have=have)["is"])
         if name not in READ:
             self.peer_.names[name] = True
+
+    def hear_(self, parts: dict) -> None:
+        """Take what a run holds under some names; until somebody has a turn it is as it is."""
+        crossing = self.peer_.crossing
+        for name, part in parts.items():
+            value = crossing.take(part["is"])
+            if not isinstance(value, list):
+                self.come_[name] = value, crossing.exactly(value)
+                continue
+            start, (known, letters) = part["from"], self.lists_.get(name, ([], []))
+            if len(known) >= start:  # else another thread was told what is between
+                letters = letters[:start] + [crossing.exactly(each) for each in value]
+                self.come_[name] = self.lists_[name] = known[:start] + value, letters
+        self.peer_.touched[self.number_] = self
 
     def call_(self, name: str, args: tuple, named: dict) -> Any:
         """Call a method of the run, which knows by then what was changed in it."""
@@ -69,11 +87,24 @@ class Mirror:
         """Write back what was changed, and read anew from now on."""
         seen = {**self.seen_}
         self.seen_.clear()
+        self.come_.clear()
         for name, (value, before) in seen.items():
-            if before != self.peer_.crossing.exactly(value):
+            if not is_still(value, before, self.peer_.crossing):
                 self.lists_.pop(name, None)
                 now = self.peer_.crossing.send(value)
                 self.peer_.ask("write", of=self.number_, name=name, value=now)
+
+
+def is_still(value: Any, before: Any, crossing: Crossing) -> bool:
+    """Whether a value is to the letter what it was; of a list, part by part."""
+    if not isinstance(before, list):
+        return before == crossing.exactly(value)
+    if type(value) is not list or len(value) != len(before):
+        return False
+    try:
+        return all(map(eq, map(dumps, value, repeat(2)), before))
+    except ValueError:  # there is more in it than plain values
+        return all(map(eq, map(crossing.exactly, value), before))
 
 
 def flush(peer: Peer) -> None:
@@ -88,8 +119,8 @@ def served(run: Any, frame: dict, crossing: Crossing) -> dict:
     if not isinstance(run, Run):
         raise Garbled("this is no run")
     if what == "read" and all(each in READ or each in vars(run) for each in frame["have"]):
-        have = frame["have"].items()
-        return {"is": {n: told(getattr(run, n), (frame["of"], n), k, crossing) for n, k in have}}
+        crossing.wanted.update({each: ALL for each in frame["have"] if each not in READ})
+        return {"is": parts(run, frame["of"], frame["have"], crossing)}
     if what == "method" and name in METHODS:
         args, named = crossing.take(frame["args"]), crossing.take(frame["named"])
         return {"is": crossing.send(getattr(run, name)(*args, **named))}
@@ -101,16 +132,38 @@ def served(run: Any, frame: dict, crossing: Crossing) -> dict:
     raise AttributeError(f"'Run' object has no attribute {name!r}")
 
 
-def told(value: Any, which: tuple[int, str], have: Any, crossing: Crossing) -> dict:
-    """What a run holds; of a list that the mirror has already, the end alone."""
+def news(given: Iterable[Any], crossing: Crossing) -> list:
+    """Of each run that is lent, what was read of runs so far and its mirror does not know."""
+    runs = {id(each): each for each in given if type(each) is Run} if crossing.wanted else {}
+    found = []
+    for run in runs.values():
+        names = {name: ALL for name in crossing.wanted if name in vars(run)}
+        found.append([number := crossing.number(run), parts(run, number, names, crossing)])
+    return found
+
+
+def parts(run: Run, number: int, names: dict[str, int], crossing: Crossing) -> dict:
+    """What a run holds under some names, of which so much is there already if it is a list."""
+    return {n: told(getattr(run, n), (number, n), have, crossing) for n, have in names.items()}
+
+
+def told(value: Any, which: tuple[int, str], have: int, crossing: Crossing) -> dict:
+    """What a run holds under a name, from where it differs from what the mirror was told."""
     if type(value) is not list:
         return {"is": crossing.send(value)}
-    before = crossing.told.get(which, [])
-    pairs = enumerate(zip(before, value, strict=False))
-    same = next((at for at, (old, new) in pairs if old is not new), min(len(before), len(value)))
-    start = max(0, min(same - LATE, have if type(have) is int else 0))
-    crossing.told[which] = [*value]
-    return {"is": crossing.send(value[start:]), "from": start}
+    before, late = crossing.told.get(which, ([], []))
+    most, start = min(len(before), len(value), have), max(0, len(before) - len(late))
+    there = most if all(map(is_, before, value)) else alike(before, value, most)
+    letters = zip(late, value[start:there], strict=False)
+    changed = (at for at, (was, now) in enumerate(letters, start) if was != crossing.exactly(now))
+    same = next(changed, there)
+    crossing.told[which] = [*value], [crossing.exactly(each) for each in value[-LATE:]]
+    return {"is": crossing.send(value[same:]), "from": same}
+
+
+def alike(before: list, now: list, most: int) -> int:
+    """How many parts of two lists are the same."""
+    return next((at for at in range(most) if before[at] is not now[at]), most)
 
 
 def write(run: Run, name: str, value: Any) -> None:

@@ -3,14 +3,17 @@
 A lane is one chain of calls: a function here calls one there, which calls one here. Whoever opened
 a lane waits on it, and serves what comes back on it, until its own answer is there. Threads of
 either side have lanes of their own, so that calls made at once are served at once.
+
+Of those who wait one reads the pipe, for all of them. So where one thread waits, as nearly always,
+what comes is at once where it is wanted, and no other thread has to be woken for it.
 """
 
 import json
 import os
 import threading
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from queue import SimpleQueue
 from typing import Any
 
 from harness_zero.grading.record.protocol import Crossing, Garbled, written
@@ -31,30 +34,57 @@ class Peer:
     def __init__(self, reads: int, writes: int, serve: Serve, name: str) -> None:
         self.reads, self.writes, self.serve, self.name = reads, writes, serve, name
         self.crossing: Crossing
-        self.lanes: dict[str, SimpleQueue] = {MAIN: SimpleQueue()}
+        self.lanes: dict[str, deque[dict]] = {MAIN: deque()}
         self.here = threading.local()
         self.turn = threading.Lock()
+        self.come = threading.Condition()  # told when frames came, or nobody reads any more
+        self.reader: int | None = None  # the thread that reads
+        self.rest = b""  # the beginning of a frame
         self.opened = 0
         self.names: dict[str, bool] = {}  # what was read of runs so far
         self.touched: dict[int, Any] = {}  # the mirrors that were read since somebody had a turn
         self.gone = ""  # why nothing comes any more
+        self.ended = False  # whether nothing comes any more
 
-    def start(self) -> None:
-        """Begin to listen."""
-        self.listener = threading.Thread(target=self.listen, daemon=True)
-        self.listener.start()
-
-    def listen(self) -> None:
-        """Put each frame that comes on its lane, until none comes any more."""
-        rest = b""
-        with suppress(OSError):
-            while raw := os.read(self.reads, 1 << 16):
-                *lines, rest = (rest + raw).split(b"\n") if b"\n" in raw else (rest + raw,)
-                if len(rest) > LARGEST or not all(map(self.sort, lines)):
+    def next_on(self, lane: str) -> dict:
+        """What comes next on a lane; Gone if nothing comes any more."""
+        frames, me = self.lanes[lane], threading.get_ident()
+        while not frames:
+            with self.come:
+                while self.reader not in (None, me) and not frames:
+                    self.come.wait()
+                if frames or self.ended:
                     break
-        self.gone = self.gone or "its process ended"
-        for lane in [*self.lanes.values()]:
-            lane.put(None)
+                self.reader = me
+            try:
+                self.read()
+            finally:
+                self.leave()
+        if not frames:
+            raise Gone(self.gone)
+        return frames.popleft()
+
+    def leave(self) -> None:
+        """Let another one read, who may wait for that."""
+        with self.come:
+            self.reader = None
+            self.come.notify_all()
+
+    def hang_up(self) -> None:
+        """Wait for nothing any more, whoever does."""
+        self.gone, self.ended = self.gone or "it was closed", True
+        self.leave()
+
+    def read(self) -> None:
+        """Wait for what comes, and put each frame on its lane."""
+        try:
+            raw = os.read(self.reads, 1 << 16)
+        except OSError:
+            raw = b""
+        *lines, self.rest = (self.rest + raw).split(b"\n") if b"\n" in raw else (self.rest + raw,)
+        if not raw or len(self.rest) > LARGEST or not all(map(self.sort, lines)):
+            self.gone = self.gone or "its process ended"
+            self.ended = True
 
     def sort(self, line: bytes) -> bool:
         """Put a frame on its lane; False if it is none, and nothing more is listened to."""
@@ -70,9 +100,9 @@ class Peer:
             self.gone = "what it wrote is no message"
             return False
         if known is not None:
-            known.put(frame)
+            known.append(frame)
         elif "do" in frame and isinstance(lane, str) and len(self.lanes) < MOST_LANES:
-            self.lanes[lane] = SimpleQueue()
+            self.lanes[lane] = deque()
             threading.Thread(target=self.attend, args=(lane, frame), daemon=True).start()
         return True
 
@@ -92,7 +122,7 @@ class Peer:
             return self.on(MAIN, do, what)
         self.opened += 1
         lane = f"{self.name} {self.opened} {threading.get_ident()}"
-        self.lanes[lane] = SimpleQueue()
+        self.lanes[lane] = deque()
         try:
             return self.on(lane, do, what)
         finally:
@@ -114,14 +144,6 @@ class Peer:
         if "raised" in frame:
             error = self.crossing.take(frame["raised"])
             raise error if isinstance(error, BaseException) else Garbled("raised nothing")
-        return frame
-
-    def next_on(self, lane: str) -> dict:
-        """What comes next on a lane."""
-        frame = self.lanes[lane].get()
-        if frame is None:
-            self.lanes[lane].put(None)
-            raise Gone(self.gone)
         return frame
 
     def answer(self, lane: str, frame: dict) -> None:

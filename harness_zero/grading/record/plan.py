@@ -7,7 +7,7 @@ is ours. Cells that only show or check something do not run.
 import ast
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from json import loads
 from typing import Any
@@ -38,12 +38,6 @@ OURS = {  # names of ours that are the answer to an exercise of these labs
 
 
 NOT_YET: dict[str, str] = {}  # exercises that only the visible checks grade so far, and why
-SLOW = {"repetition": 2}  # times as long as others: on a busy machine an honest answer needs it
-VISIBLE_ONLY = {  # promises that only the visible checks try, and why
-    "in_flights_it_has_not_seen_it_keeps_the_goals_and_saves_rounds": (
-        "72 flights take as long from outside as an exercise has in all"
-    ),
-}
 
 
 @dataclass(frozen=True)
@@ -66,14 +60,8 @@ class Plan:
     made: Mapping[str, str] = field(default_factory=dict)  # and what is cut out of others, by file
 
     def exercise(self, name: str) -> Exercise:
-        """The exercise of this name, with the promises that are tried for the record."""
-        exercise = next(each for each in self.lab.exercises if each.name == name)
-        of_record = [each for each in exercise.promises if each.__name__ not in VISIBLE_ONLY]
-        return replace(exercise, promises=tuple(of_record))
-
-    def in_order(self) -> list[Exercise]:
-        """The exercises as they are tried for the record."""
-        return [self.exercise(each.name) for each in self.lab.exercises]
+        """The exercise of this name."""
+        return next(each for each in self.lab.exercises if each.name == name)
 
     def inside(self) -> dict[str, str]:
         """The source of each file that is there: what is needed of it, and no answer of ours."""

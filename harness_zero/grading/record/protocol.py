@@ -47,26 +47,38 @@ class Crossing:
         self.times: dict[int, int] = {}  # how often a handle was sent, by number
         self.borrowed: dict[int, Callable[[], Any]] = {}  # by number; perhaps nobody holds it now
         self.theirs: dict[int, int] = {}  # the numbers of what was borrowed, by id
+        self.told: dict[tuple[int, str], tuple] = {}  # what a mirror has been told of a run's lists
+        self.wanted: dict[str, None] = {}  # what was read of runs so far
         self.seen: dict[int, int] = {}  # how often a handle came, by number
         self.dropped: list[list[int]] = []  # numbers that nobody holds, and how often they came
+        self.named: set[tuple[str, int]] = set()  # what a frame on its way names, by tag and number
         self.errors: list[BaseException] = []  # that crossed
-        self.told: dict[tuple[int, str], list] = {}  # what a mirror has been told of a run's lists
         self.scratch = Scratch()
         self.kept = Kept(self.exactly)
 
     def send(self, value: Any, depth: int = 0) -> Any:
         """A value as JSON can hold it."""
-        if value is None or type(value) in (bool, int, float, str):
+        kind = type(value)
+        if kind in PLAIN:
             return value
         if depth > DEEPEST:
             raise Garbled(f"values inside each other more than {DEEPEST} deep")
-        if id(value) in self.theirs:
-            return {"$": "yours", "of": self.theirs[id(value)]}
         if id(value) in self.kept.numbers:
-            return {"$": "kept", "of": self.kept.numbers[id(value)]}
+            return self.name("kept", self.kept.numbers[id(value)])
+        if kind is list:
+            return [self.send(each, depth + 1) for each in value]
+        if kind is dict:
+            return self.send_dict(value, depth + 1)
+        if id(value) in self.theirs:
+            return self.name("yours", self.theirs[id(value)])
         if isinstance(value, BaseException):
             return self.send_error(value, depth)
         return self.send_plain(value, depth + 1)
+
+    def name(self, tag: str, number: int) -> Any:
+        """What the other side has already; it must not let go of it before it has read this."""
+        self.named.add((tag, number))
+        return {"$": tag, "of": number}
 
     def send_plain(self, value: Any, depth: int) -> Any:
         """What is no error and was not borrowed: its parts, or a handle."""
@@ -96,7 +108,7 @@ class Crossing:
 
     def send_dict(self, value: dict, depth: int) -> Any:
         """A dict; one whose keys JSON would change as a list of pairs."""
-        if all(type(key) is str for key in value) and "$" not in value:
+        if {*map(type, value)} <= WORDS and "$" not in value:
             return {key: self.send(each, depth) for key, each in value.items()}
         return tagged("dict", [self.all(pair, depth) for pair in value.items()])
 
@@ -229,9 +241,13 @@ class Crossing:
             news["files"] = self.scratch.changes()
         if self.kept.things:
             news["kept"] = [[n, self.send_plain(now, 0)] for n, now in self.kept.changes()]
-            news["over"] = self.kept.loose() if self.trusting else []
+            stays = {number for tag, number in self.named if tag == "kept"}
+            news["over"] = self.kept.loose(stays) if self.trusting else []
         if self.dropped:
-            news["dropped"], self.dropped = self.dropped, []
+            dropped, self.dropped = self.dropped, []
+            news["dropped"] = [each for each in dropped if ("yours", each[0]) not in self.named]
+            self.dropped += [each for each in dropped if ("yours", each[0]) in self.named]
+        self.named.clear()
         return {name: each for name, each in news.items() if each}
 
     def hear(self, frame: dict) -> None:
@@ -288,6 +304,8 @@ class Crossing:
         return None
 
 
+PLAIN = {type(None), bool, int, float, str}  # what JSON holds as it is
+WORDS = {str}
 EXACT: dict[type, Callable[[Any], Any]] = {
     str: str.__str__,
     int: int.__int__,
@@ -319,7 +337,7 @@ def tagged(tag: str, parts: list[Any]) -> Any:
 
 def is_plain(value: Any) -> bool:
     """Whether an argument of an exception crosses as it is."""
-    return value is None or type(value) in (bool, int, float, str)
+    return type(value) in PLAIN
 
 
 def is_told(name: str, value: Any) -> bool:
@@ -335,6 +353,9 @@ def words_of(value: Any) -> str:
         return f"a {type(value).__name__}"
 
 
+in_json = json.JSONEncoder(separators=(",", ":")).encode
+
+
 def written(frame: Any) -> bytes:
     """A frame as it goes through the pipe: one line."""
-    return json.dumps(frame, separators=(",", ":")).encode() + b"\n"
+    return in_json(frame).encode() + b"\n"

@@ -8,16 +8,17 @@ import os
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from secrets import token_hex
 from shutil import rmtree
 from tempfile import gettempdir
-from threading import Timer
 from typing import Any
 
+from harness_zero.grading.record import clock
 from harness_zero.grading.record.isolation import Limits, begun
 from harness_zero.grading.record.lending import restore
-from harness_zero.grading.record.mirror import Mirror, flush, served
+from harness_zero.grading.record.mirror import Mirror, flush, news, served
 from harness_zero.grading.record.peer import Peer
 from harness_zero.grading.record.protocol import Crossing, Garbled
 from harness_zero.grading.record.proxies import proxy
@@ -38,13 +39,13 @@ class Remote:
         self.scratch = "/tmp/scratch" if isolated else f"{gettempdir()}/{PREFIX}{token_hex(8)}"
         settings = {**settings, "scratch": self.scratch}
         self.process = begun(inside, settings, limits, isolated)
+        self.serving = self.process.pid  # of its processes the one that serves
         assert self.process.stdin and self.process.stdout
         reads, writes = self.process.stdout.fileno(), self.process.stdin.fileno()
         self.peer = Peer(reads, writes, self.serve, "out")
         self.peer.crossing = self.crossing = Crossing(self.proxy, trusting=False)
         self.depth = 0  # of calls inside each other
         self.given: list[Any] = []  # what was given back to it meanwhile
-        self.peer.start()
 
     @property
     def gone(self) -> str:
@@ -61,7 +62,7 @@ class Remote:
         """Be done with it."""
         self.end("it was closed")
         self.process.wait()
-        self.peer.listener.join(5)
+        self.peer.hang_up()
         if PREFIX in self.scratch:
             rmtree(self.scratch, ignore_errors=True)
         for pipe in (self.process.stdin, self.process.stdout):
@@ -71,20 +72,27 @@ class Remote:
 
     @contextmanager
     def within(self, seconds: float) -> Iterator[None]:
-        """Kill it if it is still at work after so many seconds."""
-        late = "still running when its time was up"
-        timer = Timer(seconds, self.end, [late])
-        timer.daemon = True
-        timer.start()
+        """Kill it if it is still at work after so many seconds, less the time without a core."""
+        here = clock.here()
+        late = partial(self.end, "still running when its time was up")
+        deadline = clock.Deadline(seconds, late, lambda: self.waited() + here())
+        deadline.start()
         try:
             yield
         finally:
-            timer.cancel()
+            deadline.over.set()
+
+    def waited(self) -> float:
+        """How long it has waited for a core; one that begins processes makes its own crowd."""
+        if clock.children(self.serving):
+            return 0.0
+        return clock.waited(self.serving, self.serving)
 
     def begin(self) -> None:
         """Wait until it serves; no code of a learner's runs yet."""
         with self.within(SLOWEST):
             self.cell("begin", "")
+        self.serving = clock.youngest(self.process.pid)
 
     def cell(self, name: str, source: str) -> None:
         """Run a cell there; what it raises is raised here."""
@@ -113,8 +121,12 @@ class Remote:
         self.depth += 1
         try:
             what = {"of": number, "args": send([*args]), "named": send(named)}
-            answer = self.peer.ask("call", **what, **around(args, named))
+            new = news((*args, *named.values()), self.crossing)
+            answer = self.peer.ask("call", **what, news=new, **around(args, named))
             self.carry_over(answer, args, named)
+        except BaseException:
+            self.crossing.told.clear()  # nobody knows what arrived
+            raise
         finally:
             self.depth -= 1
             if not self.depth:

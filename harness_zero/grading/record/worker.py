@@ -19,6 +19,7 @@ from harness_zero.grading.record.proxies import proxy
 from harness_zero.grading.record.scratch import Scratch
 from harness_zero.grading.surroundings import called
 
+CHANGING = (list, dict, set, tuple)  # that can be changed, or hold what can
 ERRORS = ("faults", "loop", "models.scripted", "run")  # what is raised may be one of theirs
 
 
@@ -81,7 +82,10 @@ class Worker:
         """Call what was lent, and tell what came back and what it changed in what it was given."""
         function = self.crossing.lent[frame["of"]]
         args, named = self.crossing.take(frame["args"]), self.crossing.take(frame["named"])
-        before = self.crossing.exactly([args, named])
+        for number, parts in frame["news"]:
+            self.crossing.borrowed[number]().hear_(parts)
+        lent = [each for each in (*args, *named.values()) if isinstance(each, CHANGING)]
+        before = self.crossing.exactly(lent)
         try:
             answer = {"is": self.crossing.send(called(function, args, named, frame))}
         except BaseException as error:
@@ -89,8 +93,9 @@ class Worker:
         flush(self.peer)
         if changed := self.changed():
             answer["changed"] = changed
-        if self.differs([args, named], before):
+        if self.differs(lent, before):
             answer["lent"] = self.crossing.send([args, named])
+        lent.clear()  # who is held by it is not held by the answer
         self.crossing.forget_frames()
         if held := self.crossing.kept.held([*args, *named.values()], elsewhere=1):
             answer["held"] = held
@@ -106,6 +111,5 @@ def main() -> None:
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(nowhere, stream)
-    worker.peer.start()
     worker.peer.live()
     os._exit(0)
