@@ -16,10 +16,9 @@ from handed_in import filled, laid_down, solution
 
 from harness_zero.grading.checks import findings, passed
 from harness_zero.grading.exercises import EXERCISES, LABS
-from harness_zero.grading.record.feedback import page
 from harness_zero.grading.record.grade import Room, Sitting, graded, laid
 from harness_zero.grading.record.isolation import Limits, isolates
-from harness_zero.grading.record.plan import NOT_YET, VISIBLE_ONLY, WHOLE, plan
+from harness_zero.grading.record.plan import NOT_YET, WHOLE, plan
 from harness_zero.grading.record.submissions import Submission, submission
 from harness_zero.mine import lab_of
 from harness_zero.notebook.check import lines
@@ -92,8 +91,7 @@ def disagreements(name, room):
             yield f"right answer {key}: the check says {told}; of record: {reason or 'right'}"
     for key, cell in answers("WRONG", name).items():
         (promise, told), (other, reason) = visible(name, cell), of_record(name, cell, room)
-        left = promise.replace(" ", "_") in VISIBLE_ONLY and not other
-        if WORDS[name][key] not in told or (promise != other and not left):
+        if WORDS[name][key] not in told or promise != other:
             yield f"{key}: the check says {told}; of record: {reason or 'right'}"
 
 
@@ -136,12 +134,6 @@ def test_our_own_solution_earns_all_that_is_of_record(lab, room, tmp_path):
     grade = graded(submission(laid_down(solution(lab), tmp_path, lab=lab)), room)
     assert [(mark.exercise, mark.reason) for mark in grade.marks if mark.points < mark.of] == []
     assert {mark.exercise for mark in grade.marks if not mark.of} <= {*NOT_YET}
-
-
-def test_where_the_check_alone_tries_a_promise_the_page_says_so(room, tmp_path):
-    path = laid_down(solution("06_repetition_detector"), tmp_path, lab="06_repetition_detector")
-    said = page(graded(submission(path), room))
-    assert "Only the check in the notebook tries whether in flights it has not seen" in said
 
 
 CHANGES_WHAT_IS_LENT = {

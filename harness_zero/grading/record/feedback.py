@@ -5,11 +5,9 @@ from html import escape
 from pathlib import Path
 from re import sub
 
-from harness_zero.grading.diagnosis import sentence
-from harness_zero.grading.exercises import EXERCISES
 from harness_zero.grading.record.grade import Grade, Mark
 from harness_zero.grading.record.hidden import BROKEN, HIDDEN
-from harness_zero.grading.record.plan import VISIBLE_ONLY, plan
+from harness_zero.grading.record.plan import plan
 
 STYLE = """
 :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
@@ -54,9 +52,6 @@ def section(grade: Grade, mark: Mark) -> str:
         )
         told = f"<p>Broken: {escape(found.promise)}</p><dl>{lines}</dl>"
     unseen = " It is also tried with cases that are not shown." if mark.exercise in HIDDEN else ""
-    promises = EXERCISES[mark.exercise].promises
-    if left := [sentence(each) for each in promises if each.__name__ in VISIBLE_ONLY]:
-        unseen += f" Only the check in the notebook tries whether {'; '.join(left)}."
     points = f"{mark.points} of {mark.of} points" if mark.of else "not of record yet"
     return f"<h2>{escape(exercise.title)}: {points}</h2>{told}<p>{unseen}</p>\n"
 

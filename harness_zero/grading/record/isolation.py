@@ -75,7 +75,7 @@ def lay_inside(folder: Path, sources: Mapping[str, str], once: Path) -> Path:
         if not source.exists():
             source.parent.mkdir(parents=True, exist_ok=True)
             source.write_text(text, "utf-8")
-            compiled(str(source), dfile=f"{name}.py", doraise=True)
+            compiled(str(source), dfile=f"/course/harness_zero/{name}.py", doraise=True)
         cached = Path(cache_from_source(str(target)))
         cached.parent.mkdir(parents=True, exist_ok=True)
         os.link(source, target)
