@@ -5,6 +5,8 @@ to be found by looking at functions, modules or files either.
 """
 
 import ast
+from contextlib import redirect_stdout
+from io import StringIO
 
 import pytest
 from answers import LABS as ANSWERS
@@ -15,6 +17,7 @@ from harness_zero.grading.exercises import EXERCISES, LABS
 from harness_zero.grading.record.plan import OURS, plan
 from harness_zero.grading.record.sources import source
 from harness_zero.mine import lab_of
+from harness_zero.notebook.check import check
 
 __all__ = ["room"]  # a fixture
 
@@ -162,3 +165,34 @@ def test_a_cell_may_try_its_answer_and_name_its_types(room):
     for lab in LABS:
         slot = next(each for each in plan(lab).slots if each.exercise)
         assert of_record(slot.exercise, tries + slot.source, room)[1] == "", lab
+
+
+def told(name, cell):
+    """What the check in the notebook prints of an answer in its cell."""
+    names, exercise = {"__name__": "__main__"}, EXERCISES[name]
+    with redirect_stdout(StringIO()) as out:
+        for slot in plan(lab_of(exercise)).slots:
+            exec(cell if slot.exercise == name else slot.source, names)
+            if slot.exercise == name:
+                break
+    with redirect_stdout(StringIO()) as out:
+        check(name, names[name])
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("name", NO_CASES)
+def test_the_check_in_the_notebook_says_nothing_of_an_answer_that_uses_what_is_there(name):
+    slot = next(e for e in plan(lab_of(EXERCISES[name])).slots if e.exercise == name)
+    assert "not there when your work is graded" not in told(name, slot.source)
+
+
+@pytest.mark.parametrize("name", ["excerpt", "structural_stop", "first_of", "pairing_fault"])
+def test_the_check_in_the_notebook_says_before_that_what_is_ours_is_not_there(name):
+    module, part = next(of for of in ours(name) if "grading" not in of[0])
+    for cell in (
+        f"from {module} import {part} as {name}",
+        f"from {module} import {part} as _it\ndef {name}(*args): return _it(*args)",
+    ):
+        said = told(name, cell)
+        assert "all visible checks pass" in said
+        assert f"But {part} of {module} is not there when your work is graded" in said

@@ -27,6 +27,7 @@ from harness_zero.faults import SetupFault
 from harness_zero.grading.checks import PATIENCE as EACH
 from harness_zero.grading.checks import Finding, findings, passed
 from harness_zero.grading.exercise import Exercise, Lab
+from harness_zero.grading.own import beyond
 from harness_zero.patience import within
 
 PATIENCE = 10.0  # seconds a cell
@@ -119,7 +120,8 @@ def held(exercise: Exercise, answer: Any) -> tuple[list[Finding], str]:
 
     with quiet(), whole_modules():
         found = findings(exercise, answer)
-        return found, "\n".join(lines(exercise, found, SAVED))
+        told = [*lines(exercise, found, SAVED), *beyond(exercise, found, answer)]
+        return found, "\n".join(told)
 
 
 def followed_up(copy: Path, exercise: Exercise, found: list[Finding], answer: Any) -> str:

@@ -11,6 +11,7 @@ from harness_zero.faults import SetupFault
 from harness_zero.grading.checks import Finding, findings, passed, untried
 from harness_zero.grading.exercise import Exercise
 from harness_zero.grading.exercises import EXERCISES
+from harness_zero.grading.own import beyond
 from harness_zero.progress import copy_around
 
 WIDTH = 9  # of the labels before expected, got, why
@@ -42,7 +43,8 @@ def check(name: str, answer: Any) -> None:
     found = findings(tried, answer)
     if fault := kernel.FAILED.get(name):
         print(f"Your cell with {name} ended in {fault}, so {name} is checked as it was before.")
-    print("\n".join(lines(tried, found)), flush=True)  # what comes now may take a second
+    told = [*lines(tried, found), *beyond(tried, found, answer)]
+    print("\n".join(told), flush=True)  # what comes now may take a second
     show_case(tried, found, answer)
     if copy := copy_around(kernel.folder()):
         follow_up(copy, tried, found, answer)

@@ -17,7 +17,7 @@ from harness_zero.grading.exercise import Exercise, Lab
 from harness_zero.grading.exercises import LABS
 from harness_zero.grading.record.isolation import PACKAGE, SERVING
 from harness_zero.grading.record.pieces import borrowed_in, cut_out
-from harness_zero.grading.record.sources import all_of, pruned, taken
+from harness_zero.grading.record.sources import all_of, brought_by, made_by, pruned, taken
 from harness_zero.grading.references import ASIDE, code, is_code, is_solution, solves, tags
 
 NOTEBOOK = "harness_zero.notebook"
@@ -73,6 +73,19 @@ class Plan:
         found = pruned(modules, parts, self.settings["hidden"])
         return {**{modules[each]: text for each, text in found.items()}, **self.made}
 
+    def has(self, module: str, name: str = "") -> bool:
+        """Whether a cell can import this name of a module, or the module."""
+        shown, absent = self.settings["shown"], self.settings["absent"]
+        if name in self.settings["hidden"].get(module, ()):
+            return False
+        names = {**shown, **absent}.get(module, ())
+        return module in WHOLE or name in names or (not name and module in {*shown, *absent})
+
+    def known(self) -> set[str]:
+        """The names that our own cells make or import."""
+        nodes = [node for each in self.slots if not each.exercise for node in top(each.source)]
+        return {name for node in nodes for name in (*made_by(node), *brought_by(node))}
+
     def gaps(self) -> set[str]:
         """The names of the cells that a learner fills."""
         return {slot.name for slot in self.slots if slot.exercise}
@@ -99,6 +112,11 @@ def plan(name: str) -> Plan:
     made = cut_out(pieces, is_absent) if (pieces := borrowed_in(sources)) else {}
     shown, files = settings(name, sources, made)
     return Plan(lab, slots, shown, tuple(files), {file_of(each): made[each] for each in made})
+
+
+def top(source: str) -> list[ast.stmt]:
+    """The statements at the top of a cell."""
+    return ast.parse(source).body
 
 
 def slot(cell: dict, lab: Lab) -> Slot:
