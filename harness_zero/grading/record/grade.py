@@ -73,7 +73,7 @@ class Room:
 def laid(folder: Path, labs: Iterable[str]) -> None:
     """Lay down what the processes of these labs see."""
     for lab in labs:
-        lay_inside(folder / lab, plan(lab).files, folder / "once")
+        lay_inside(folder / lab, plan(lab).files, folder / "once", plan(lab).made)
     folder.chmod(0o755)
 
 

@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import cache_from_source
@@ -36,6 +36,8 @@ SERVING = [  # what the process needs to serve, and any answer may use in part
     "grading/record/proxies",
     "grading/record/peer",
     "grading/record/lending",
+    "grading/record/keeping",
+    "grading/record/scratch",
     "grading/record/mirror",
     "grading/record/worker",
 ]
@@ -62,7 +64,7 @@ class Limits:
     cpu: int = 60  # seconds in all
 
 
-def lay_inside(folder: Path, files: Iterable[str], once: Path) -> Path:
+def lay_inside(folder: Path, files: Iterable[str], once: Path, made: Mapping[str, str]) -> Path:
     """What a learner's process may see of the package, in a folder; all is compiled once."""
     for name in files:
         source, target = (each / "harness_zero" / f"{name}.py" for each in (once, folder))
@@ -74,6 +76,11 @@ def lay_inside(folder: Path, files: Iterable[str], once: Path) -> Path:
         cached.parent.mkdir(parents=True, exist_ok=True)
         os.link(source, target)
         os.link(cache_from_source(str(source)), cached)
+    for name, text in made.items():
+        target = folder / "harness_zero" / f"{name}.py"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, "utf-8")
+        compiled(str(target), doraise=True)
     for path in [folder, *folder.rglob("*")]:
         path.chmod(0o755 if path.is_dir() else 0o644)
     return folder

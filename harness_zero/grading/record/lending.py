@@ -5,6 +5,8 @@ from typing import Any
 
 def restore(there: Any, now: Any) -> bool:
     """Make what is there what it is now, in place; False if it cannot be."""
+    if there is now:
+        return True
     if isinstance(there, list) and isinstance(now, list):
         there[:] = [kept(*pair) for pair in zip(there, now, strict=False)] + now[len(there) :]
     elif isinstance(there, dict) and isinstance(now, dict):
@@ -15,7 +17,7 @@ def restore(there: Any, now: Any) -> bool:
         there.clear()
         there.update(now)
     else:
-        return there is now
+        return False
     return True
 
 

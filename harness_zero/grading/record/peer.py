@@ -92,6 +92,10 @@ class Peer:
             frame = json.loads(line)
             lane = frame["lane"]
             known = self.lanes.get(lane)
+            self.crossing.hear(frame)
+        except Garbled as fault:
+            self.gone = str(fault)
+            return False
         except (ValueError, TypeError, KeyError, RecursionError):
             self.gone = "what it wrote is no message"
             return False
@@ -154,10 +158,10 @@ class Peer:
 
     def write(self, frame: dict) -> None:
         """Put a frame into the pipe."""
-        line = written(frame)
-        if len(line) > LARGEST:
-            raise Garbled(f"{len(line):,} bytes at once, of {LARGEST:,} at most")
         with self.turn:
+            line = written(frame | self.crossing.meanwhile())
+            if len(line) > LARGEST:
+                raise Garbled(f"{len(line):,} bytes at once, of {LARGEST:,} at most")
             while line:
                 try:
                     line = line[os.write(self.writes, line) :]

@@ -7,7 +7,7 @@ is ours. Cells that only show or check something do not run.
 import ast
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from json import loads
 from typing import Any
@@ -16,6 +16,7 @@ from harness_zero.course import checkout
 from harness_zero.grading.exercise import Exercise, Lab
 from harness_zero.grading.exercises import LABS
 from harness_zero.grading.record.isolation import PACKAGE, SERVING
+from harness_zero.grading.record.pieces import borrowed_in, cut_out
 from harness_zero.grading.references import ASIDE, code, is_code, is_solution, solves, tags
 
 NOT_PYTHON = re.compile(r"^[%!?].*$", re.MULTILINE)  # what only a notebook understands
@@ -27,14 +28,7 @@ OURS = {  # names of ours that are the answer to an exercise of these labs
 }
 
 
-FILES = "it writes a journal into a file, and files do not cross yet"
-NOT_YET = {  # exercises that only the visible checks grade so far, and why
-    "entries": FILES,
-    "journal": FILES,
-    "journaled": FILES,
-    "once": "its answer keeps the ledger that it was lent, and writes it later",
-    "all_together": "its pieces are borrowed from ours, which are not there",
-}
+NOT_YET: dict[str, str] = {}  # exercises that only the visible checks grade so far, and why
 
 
 @dataclass(frozen=True)
@@ -54,6 +48,7 @@ class Plan:
     slots: tuple[Slot, ...]
     settings: Mapping[str, Any]  # what there is to import
     files: tuple[str, ...]  # of the package, that are there for it
+    made: Mapping[str, str] = field(default_factory=dict)  # and what is cut out of others, by file
 
     def exercise(self, name: str) -> Exercise:
         """The exercise of this name."""
@@ -81,8 +76,10 @@ def plan(name: str) -> Plan:
     path = checkout() / "solutions" / lab.name / f"{lab.name}.ipynb"
     cells = [cell for cell in loads(path.read_text("utf-8"))["cells"] if is_code(cell)]
     slots = tuple(slot(cell, lab) for cell in cells if not ASIDE & tags(cell))
-    shown, files = settings(name, [each.source for each in slots if not each.exercise])
-    return Plan(lab, slots, shown, tuple(files))
+    sources = [each.source for each in slots if not each.exercise]
+    made = cut_out(pieces, is_absent) if (pieces := borrowed_in(sources)) else {}
+    shown, files = settings(name, sources, made)
+    return Plan(lab, slots, shown, tuple(files), {file_of(each): made[each] for each in made})
 
 
 def slot(cell: dict, lab: Lab) -> Slot:
@@ -92,18 +89,26 @@ def slot(cell: dict, lab: Lab) -> Slot:
     return Slot(name, code(cell), solved[0] if solved else None)
 
 
-def settings(name: str, sources: list[str]) -> tuple[dict[str, Any], list[str]]:
+def settings(
+    name: str, sources: list[str], made: Mapping[str, str]
+) -> tuple[dict[str, Any], list[str]]:
     """What can be imported: some modules whole, of others what our own cells need, no more."""
     needed: dict[str, set[str]] = {}
     for module, names in (found for source in sources for found in FROM.findall(source)):
         asked = {each.split(" as ")[0].strip() for each in names.strip("()").split(",")}
         needed.setdefault(module, set()).update(filter(None, asked))
-    files = closure(file_of(each) for each in needed if each.split(".")[1] not in ABSENT)
-    there = [as_module(each) for each in files]
-    parts = [each for each in there if each not in WHOLE and ".record" not in each]
+    cut = [file for source in made.values() for file in imported(source)]
+    files = closure([*(file_of(each) for each in needed if not is_absent(each)), *cut])
+    there = [*map(as_module, files), *made]
+    parts = [each for each in there if each not in WHOLE and ".grading.record" not in each]
     shown = {module: sorted(needed.get(module, ())) for module in parts if is_leaf(module, there)}
     absent = sorted({*needed} - {*there})
     return {"shown": shown, "absent": absent, "hidden": OURS.get(name, {})}, files
+
+
+def is_absent(module: str) -> bool:
+    """Whether a module of ours, or a package, is not there to import."""
+    return file_of(module).split("/")[0] in ABSENT
 
 
 def closure(files: Iterable[str]) -> list[str]:

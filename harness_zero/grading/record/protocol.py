@@ -7,19 +7,23 @@ cross as a handle: a number, which only the side that lent it can turn into the 
 import builtins
 import json
 import marshal
+import os
 import sys
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator
-from itertools import islice
+from itertools import count, islice
 from typing import Any
+from weakref import ref
 
+from harness_zero.grading.record.keeping import Kept
 from harness_zero.grading.record.proxies import form
+from harness_zero.grading.record.scratch import Scratch, Unfit
 from harness_zero.labels import End, Label, Say
 from harness_zero.run import Run
 
 DEEPEST = 100  # values inside each other
 LONGEST = 10_000  # values that are taken out of an iterator
-OURS = ("harness_zero.run", "harness_zero.loop")  # whose errors an answer may raise
+OURS = ("harness_zero.run", "harness_zero.loop", "harness_zero.models.recorded")  # with errors
 KINDS = {"call", "run", "thing"}
 
 
@@ -39,8 +43,15 @@ class Crossing:
         self.modules = sys.modules  # in which errors are looked up
         self.lent: dict[int, Any] = {}
         self.numbers: dict[int, int] = {}  # of what was lent, by id
-        self.borrowed: dict[int, Any] = {}
+        self.free = count()  # the next number
+        self.times: dict[int, int] = {}  # how often a handle was sent, by number
+        self.borrowed: dict[int, Callable[[], Any]] = {}  # by number; perhaps nobody holds it now
         self.theirs: dict[int, int] = {}  # the numbers of what was borrowed, by id
+        self.seen: dict[int, int] = {}  # how often a handle came, by number
+        self.dropped: list[list[int]] = []  # numbers that nobody holds, and how often they came
+        self.errors: list[BaseException] = []  # that crossed
+        self.scratch = Scratch()
+        self.kept = Kept(self.exactly)
         self.told: dict[tuple[int, str], tuple] = {}  # what a mirror has been told of a run's lists
         self.wanted: dict[str, None] = {}  # what was read of runs so far
 
@@ -51,6 +62,8 @@ class Crossing:
             return value
         if depth > DEEPEST:
             raise Garbled(f"values inside each other more than {DEEPEST} deep")
+        if self.kept.numbers and id(value) in self.kept.numbers:
+            return {"$": "kept", "of": self.kept.numbers[id(value)]}
         if kind is list:
             return [self.send(each, depth + 1) for each in value]
         if kind is dict:
@@ -79,7 +92,13 @@ class Crossing:
                 return tagged(tag, self.all(value, depth))
         if isinstance(value, Iterator):
             return tagged("iterator", self.all(islice(value, LONGEST), depth))
+        if isinstance(value, os.PathLike) and (at := self.send_path(value)):
+            return {"$": "path", "of": at}
         return self.lend(value)
+
+    def send_path(self, path: os.PathLike) -> list[Any] | None:
+        """Where a path is in a folder that both sides have; the grader's become such folders."""
+        return self.scratch.send(path) if self.trusting else self.scratch.lend(path)
 
     def send_dict(self, value: dict, depth: int) -> Any:
         """A dict; one whose keys JSON would change as a list of pairs."""
@@ -89,6 +108,7 @@ class Crossing:
 
     def send_error(self, error: BaseException, depth: int) -> Any:
         """An exception: its kind and what it was made with, as far as that is plain."""
+        self.errors.append(error)
         made = error.args
         if isinstance(error, OSError) and error.filename is not None:
             made = (error.errno, error.strerror, error.filename)
@@ -111,13 +131,15 @@ class Crossing:
         """A handle, and what can be said of what it stands for."""
         kind = "run" if isinstance(value, Run) else "call" if callable(value) else "thing"
         about = form(value) if kind == "call" else {"name": type(value).__name__}
-        return {"$": "handle", "of": self.number(value), "kind": kind, "about": about}
+        number = self.number(value)
+        self.times[number] = self.times.get(number, 0) + 1
+        return {"$": "handle", "of": number, "kind": kind, "about": about}
 
     def number(self, value: Any) -> int:
         """The number of what is lent, the same whenever it is lent again."""
         if id(value) not in self.numbers:
-            self.numbers[id(value)] = len(self.lent)
-            self.lent[len(self.lent)] = value
+            self.numbers[id(value)] = number = next(self.free)
+            self.lent[number] = value
         return self.numbers[id(value)]
 
     def exactly(self, value: Any) -> bytes:
@@ -125,7 +147,11 @@ class Crossing:
         try:
             return marshal.dumps(value, 2)
         except ValueError:  # there is more in it than plain values
-            return json.dumps(self.send(value)).encode()
+            sent = {**self.times}
+            try:
+                return json.dumps(self.send_plain(value, 0)).encode()
+            finally:
+                self.times = sent  # for this goes nowhere
 
     def take(self, given: Any) -> Any:
         """A value from what JSON held. Garbled if the other side would not write that."""
@@ -137,7 +163,7 @@ class Crossing:
             return {key: self.take(each) for key, each in given.items()}
         try:
             return self.take_tagged(given["$"], given)
-        except (KeyError, TypeError, ValueError, AttributeError) as fault:
+        except (KeyError, TypeError, ValueError, AttributeError, Unfit) as fault:
             raise Garbled(f"{type(fault).__name__}: {fault}"[:200]) from fault
 
     def take_tagged(self, tag: str, given: dict) -> Any:
@@ -152,27 +178,91 @@ class Crossing:
             return b64decode(given["of"])
         if tag == "label":
             return Label(given["of"])
+        if tag == "kept":
+            return self.kept.things[given["of"]][0]
+        if tag == "path":
+            return self.scratch.take(*given["of"])
         return MADE[tag](self.take(given["of"]))
 
     def borrow(self, number: int, kind: str, about: dict) -> Any:
         """What stands for something of the other side, the same whenever it comes again."""
         if type(number) is not int or kind not in KINDS or not isinstance(about, dict):
             raise Garbled("a handle that is none")
-        if number not in self.borrowed:
-            self.keep(number, self.proxy(number, kind, about))
-        return self.borrowed[number]
+        self.seen[number] = self.seen.get(number, 0) + 1
+        value = self.borrowed.get(number, nothing)()
+        if value is None:
+            value = self.proxy(number, kind, about)
+            self.keep(number, value, weakly=not self.trusting)
+        return value
 
-    def keep(self, number: int, value: Any) -> None:
-        """Remember what stands for a number of the other side."""
-        self.borrowed[number] = value
-        self.theirs[id(value)] = number
+    def keep(self, number: int, value: Any, weakly: bool = False) -> None:
+        """Remember what stands for a number of the other side; weakly, until nobody holds it."""
+        at = id(value)
+        self.theirs[at] = number
+        if weakly:
+            self.borrowed[number] = ref(value, lambda dead: self.drop(number, at, dead))
+        else:
+            self.borrowed[number] = lambda: value
+
+    def drop(self, number: int, at: int, dead: Any) -> None:
+        """Nobody here holds any more what stood for this number: the other side may let go of it.
+
+        So a file that an answer left open is closed when it would be without a wire.
+        """
+        if self.theirs.get(at) == number:
+            del self.theirs[at]
+        if self.borrowed.get(number) is dead:
+            del self.borrowed[number]
+            self.dropped.append([number, self.seen[number]])
+
+    def let_go(self, number: int, times: int) -> None:
+        """The other side holds this no longer, unless a handle of it is on its way."""
+        if self.times.get(number) == times:
+            del self.times[number]
+            self.numbers.pop(id(self.lent.pop(number)), None)
+
+    def forget_frames(self) -> None:
+        """Take from errors that crossed what they know of calls that are over."""
+        while self.errors:
+            error: BaseException | None = self.errors.pop()
+            while error is not None:
+                error.__traceback__, error = None, error.__context__
+
+    def meanwhile(self) -> dict[str, Any]:
+        """What goes with a frame beside what it asks for or answers: what changed meanwhile."""
+        news: dict[str, Any] = {}
+        if self.scratch.folders:
+            news["files"] = self.scratch.changes()
+        if self.kept.things:
+            news["kept"] = [[n, self.send_plain(now, 0)] for n, now in self.kept.changes()]
+            news["over"] = self.kept.loose() if self.trusting else []
+        if self.dropped:
+            news["dropped"], self.dropped = self.dropped, []
+        return {name: each for name, each in news.items() if each}
+
+    def hear(self, frame: dict) -> None:
+        """Take in what came with a frame. Garbled if the other side would not write that."""
+        try:
+            for number, times in frame.get("dropped", []) if self.trusting else []:
+                self.let_go(number, times)
+            for number, now in frame.get("kept", []):
+                self.kept.change(number, self.take(now))
+            for number in frame.get("over", []):
+                self.kept.let_go(number)
+            if "files" in frame:
+                self.scratch.hear(frame["files"])
+        except (KeyError, TypeError, ValueError, AttributeError) as fault:
+            raise Garbled(f"{type(fault).__name__}: {fault}"[:200]) from fault
+        except Unfit as fault:
+            raise Garbled(str(fault)) from fault
 
     def take_error(self, given: dict) -> BaseException:
         """An exception of the same kind, as far as this side can know it."""
         number = given["of"]
         if type(number) is not int:
             raise Garbled("an error without a number")
-        if number not in self.borrowed:
+        error = self.borrowed.get(number, nothing)()
+        if error is None:
             beyond = self.trusting and given["beyond"]
             kind = self.error_kind(str(given["kind"])[:80], str(given["module"]), beyond)
             args = self.take(given["args"])
@@ -182,7 +272,8 @@ class Crossing:
             tells = given["tells"].items()
             vars(error).update({name: each for name, each in tells if is_told(name, each)})
             self.keep(number, error)
-        return self.borrowed[number]
+        self.errors.append(error)
+        return error
 
     def error_kind(self, name: str, module: str, beyond: bool) -> type[BaseException]:
         """The class of an error; of a learner's process only an Exception is taken as it is."""
@@ -223,6 +314,10 @@ MADE: dict[str, Callable[[Any], Any]] = {
     "Say": lambda parts: Say(*parts),
     "End": lambda parts: End(*parts),
 }
+
+
+def nothing() -> None:
+    """What stands for a number that stands for nothing yet."""
 
 
 def tagged(tag: str, parts: list[Any]) -> Any:

@@ -10,6 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
+from secrets import token_hex
+from shutil import rmtree
+from tempfile import gettempdir
 from typing import Any
 
 from harness_zero.grading.record import clock
@@ -20,6 +23,7 @@ from harness_zero.grading.record.peer import Peer
 from harness_zero.grading.record.protocol import Crossing, Garbled
 from harness_zero.grading.record.proxies import proxy
 
+PREFIX = "harness-zero-"  # of a scratch that nothing else takes away
 SLOWEST = 20.0  # seconds in which a process begins on a busy machine
 
 
@@ -31,6 +35,8 @@ class Remote:
     """A learner's process."""
 
     def __init__(self, inside: Path, settings: dict, limits: Limits, isolated: bool) -> None:
+        self.scratch = "/tmp/scratch" if isolated else f"{gettempdir()}/{PREFIX}{token_hex(8)}"
+        settings = {**settings, "scratch": self.scratch}
         self.process = begun(inside, settings, limits, isolated)
         self.serving = self.process.pid  # of its processes the one that serves
         assert self.process.stdin and self.process.stdout
@@ -56,6 +62,8 @@ class Remote:
         self.end("it was closed")
         self.process.wait()
         self.peer.hang_up()
+        if PREFIX in self.scratch:
+            rmtree(self.scratch, ignore_errors=True)
         for pipe in (self.process.stdin, self.process.stdout):
             if pipe:
                 with suppress(OSError):
@@ -107,6 +115,8 @@ class Remote:
     def call(self, number: int, args: tuple, named: dict) -> Any:
         """Call a function there; what it changes in what it was given changes here."""
         send = self.crossing.send
+        if not self.depth:
+            self.crossing.forget_frames()
         self.depth += 1
         try:
             what = {"of": number, "args": send([*args]), "named": send(named)}
@@ -134,6 +144,8 @@ class Remote:
                 new_args, new_named = self.crossing.take(answer["lent"])
                 restore([*args], new_args)
                 restore(named, new_named)
+            for at, number in answer.get("held", []):
+                self.crossing.kept.share(int(number), [*args, *named.values()][at])
         except (TypeError, ValueError, IndexError) as fault:
             raise Garbled(f"{fault!r:.100}") from None
 

@@ -17,6 +17,7 @@ from harness_zero.grading.record.mirror import Mirror, flush, served
 from harness_zero.grading.record.peer import Peer
 from harness_zero.grading.record.protocol import Crossing
 from harness_zero.grading.record.proxies import proxy
+from harness_zero.grading.record.scratch import Scratch
 
 CHANGING = (list, dict, set, tuple)  # that can be changed, or hold what can
 ERRORS = ("faults", "loop", "models.scripted", "run")  # what is raised may be one of theirs
@@ -25,11 +26,12 @@ ERRORS = ("faults", "loop", "models.scripted", "run")  # what is raised may be o
 class Worker:
     """The learner's side of the two pipes."""
 
-    def __init__(self, reads: int, writes: int) -> None:
+    def __init__(self, reads: int, writes: int, settings: dict) -> None:
         self.peer = Peer(reads, writes, self.serve, "in")
         self.peer.crossing = self.crossing = Crossing(self.proxy, trusting=True)
-        for name in ERRORS:
-            import_module(f"harness_zero.{name}")
+        self.crossing.scratch = Scratch(settings["scratch"])
+        for name in (*(f"harness_zero.{each}" for each in ERRORS), *settings["shown"]):
+            import_module(name)
         self.crossing.modules = dict(sys.modules)
         self.given: list[tuple[int, Any, bytes]] = []  # what the grader's functions gave back
         self.names: dict[str, Any] = {"__name__": "__main__", "__builtins__": builtins}
@@ -81,7 +83,7 @@ class Worker:
         function = self.crossing.lent[frame["of"]]
         args, named = self.crossing.take(frame["args"]), self.crossing.take(frame["named"])
         for number, parts in frame["news"]:
-            self.crossing.borrowed[number].hear_(parts)
+            self.crossing.borrowed[number]().hear_(parts)
         lent = [each for each in (*args, *named.values()) if isinstance(each, CHANGING)]
         before = self.crossing.exactly(lent)
         try:
@@ -93,6 +95,10 @@ class Worker:
             answer["changed"] = changed
         if self.differs(lent, before):
             answer["lent"] = self.crossing.send([args, named])
+        del lent  # which holds on to things as well
+        self.crossing.forget_frames()
+        if held := self.crossing.kept.held([*args, *named.values()], elsewhere=1):
+            answer["held"] = held
         return answer
 
 
@@ -138,7 +144,7 @@ def show_only(shown: dict[str, list[str]]) -> None:
 def main() -> None:
     """Serve through what was the standard input and output, which nobody can print into then."""
     settings = json.loads(sys.argv[1])
-    worker = Worker(os.dup(0), os.dup(1))
+    worker = Worker(os.dup(0), os.dup(1), settings)
     show_only(settings["shown"])
     hide(settings["hidden"])
     stand_in(settings["absent"])
