@@ -3,6 +3,7 @@
 import ast
 from copy import deepcopy
 from inspect import getsource
+from symtable import symtable
 
 
 def as_cell(module, kind, name, key, known):
@@ -12,9 +13,9 @@ def as_cell(module, kind, name, key, known):
     lines, body, seen, todo = [], [], set(), [wanted]
     while todo:
         node = todo.pop()
-        for each in sorted({n.id for n in ast.walk(node) if isinstance(n, ast.Name)} - seen):
+        for each in sorted(used(node) - seen):
             seen.add(each)
-            if each in defined:
+            if each in defined and not (each in known and isinstance(defined[each], ast.Assign)):
                 body.append(defined[each])
                 todo.append(defined[each])
             elif each in imported and each not in known:
@@ -22,6 +23,18 @@ def as_cell(module, kind, name, key, known):
     order = [*defined.values()]
     made = map(ast.unparse, sorted(body, key=order.index))
     return "\n".join([*lines, *made, f"_answer = {ast.unparse(wanted)}", f"{name} = _answer"])
+
+
+def used(node):
+    """The names that a node takes from around it; not those that it makes itself."""
+    tables, found = [symtable(ast.unparse(node), "", "exec")], set()
+    while tables:
+        table = tables.pop()
+        tables += table.get_children()
+        outermost = table.get_type() == "module"
+        of_all = [each for each in table.get_symbols() if each.is_referenced()]
+        found |= {each.get_name() for each in of_all if each.is_global() or outermost}
+    return found
 
 
 def expression(module, kind, name, key):

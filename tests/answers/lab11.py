@@ -6,7 +6,7 @@ from fnmatch import fnmatch, fnmatchcase
 from threading import Condition, Lock, RLock
 
 from harness_zero.grading import lab11
-from harness_zero.grading.lab11 import MOST_USD, USER, Spent, asked_at, with_user
+from harness_zero.grading.lab11 import USER, Spent, asked_at, with_user
 from harness_zero.labels import End
 from harness_zero.messages import tool_result
 from harness_zero.mine import ours
@@ -265,6 +265,8 @@ def pool_of(
 
 
 # all_together
+
+MOST_USD = 0.01  # a call, where nobody says
 
 answer, structural_stop, brakes = ours("answer", "structural_stop", "brakes")
 first_of, until_end, repetition = ours("first_of", "until_end", "repetition")
