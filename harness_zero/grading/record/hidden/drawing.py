@@ -1,4 +1,4 @@
-"""Drawing: what nobody can know beforehand, and is the same whenever it is drawn from one secret."""
+"""Drawing: what nobody can know beforehand, and is always the same for one secret."""
 
 import hmac
 from collections.abc import Callable

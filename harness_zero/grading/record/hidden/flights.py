@@ -6,6 +6,7 @@ has to be what becomes of it with ours: how it ended, after how many rounds, wit
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from inspect import Signature, signature
 from typing import Any
 
 from harness_zero.flight.fly import fly
@@ -56,7 +57,7 @@ def flown(
 
 
 def soon_over(outcome: Outcome) -> bool:
-    """Whether a flight is short, and nothing came up that the harness was never promised to know."""
+    """Whether a flight is short, and nothing came up that ours was never promised to know."""
     return outcome.rounds <= LONGEST and outcome.kind != "crashed"
 
 
@@ -88,6 +89,29 @@ def itself(answer: Any) -> Harness:
 def as_answer(answer: Any) -> Harness:
     """A way to answer one call, in the loop of lab 01."""
     return lab01.around(lab01.act_with(answer))
+
+
+def as_answer_or_report(answer: Any) -> Harness:
+    """The same; of arguments that may be left out nothing is promised, so tools have none."""
+
+    def run(model: Any, tools: Any, prompt: str) -> Any:
+        needed = {name: with_all_needed(function) for name, function in tools.items()}
+        return as_answer(answer)(model, needed, prompt)
+
+    return run
+
+
+def with_all_needed(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A tool that takes no arguments but those that it needs."""
+
+    def tool(**given: Any) -> Any:
+        return function(**given)
+
+    needed = [
+        each for each in signature(function).parameters.values() if each.default is each.empty
+    ]
+    tool.__signature__ = Signature(needed)  # type: ignore[attr-defined]
+    return tool
 
 
 def as_close_calls(answer: Any) -> Harness:

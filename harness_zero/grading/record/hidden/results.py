@@ -234,6 +234,6 @@ def spoilt(chance: Chance, whole: list[dict]) -> tuple[list[dict], list[str]]:
         (whole[:at] + whole[at + 1 :], [ids[at]]),
         ([*whole[:at], stranger, *whole[at:]], [stranger["tool_use_id"]]),
         ([*whole[: at + 1], *whole[at:]], [ids[at]]),
-        (whole[::-1], ids if len(ids) > 1 else []),
+        (whole[::-1], []),
     ]
     return chance.choice(kinds)

@@ -113,7 +113,12 @@ HIDDEN: dict[str, tuple[Trial, ...]] = {
         ),
         Trial(results.misfit, "a_call_with_wrong_arguments_is_not_made"),
         Trial(results.long_output, "a_long_output_is_cut_and_says_so", 1),
-        flight("answer_or_report", fly.as_answer, "a_call_that_fails_is_made_once", fly.FAULTY),
+        flight(
+            "answer_or_report",
+            fly.as_answer_or_report,
+            "a_call_that_fails_is_made_once",
+            fly.FAULTY,
+        ),
     ),
     "read_file": (
         Trial(
