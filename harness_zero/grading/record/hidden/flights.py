@@ -7,6 +7,7 @@ has to be what becomes of it with ours: how it ended, after how many rounds, wit
 from collections.abc import Callable, Sequence
 from functools import partial
 from inspect import Signature, signature
+from time import monotonic
 from typing import Any
 
 from harness_zero.flight.fly import fly
@@ -33,6 +34,7 @@ CALM = ("calm",)
 FAULTY = ("calm", "calm", "crash", "lost-before", "lost-after", "slow", "cut")
 LOST = ("529", "429", "lost-reply")
 LONGEST = 16  # rounds of a flight with ours: from outside each takes its time
+LIMIT = 50  # rounds of every flight
 DRAWS = 20  # after which any will do
 
 
@@ -84,6 +86,25 @@ def told(outcome: Outcome) -> Any:
 def itself(answer: Any) -> Harness:
     """A whole harness."""
     return answer
+
+
+def all_limits(answer: Any) -> Harness:
+    """A whole harness that takes all limits, whichever of them it names."""
+
+    def run(
+        model: Any,
+        tools: Any,
+        prompt: str,
+        max_rounds: int = LIMIT,
+        cap_usd: float = 2.0,
+        seconds: float = 600,
+        clock: Any = monotonic,
+        sleep: Any = None,
+    ) -> Any:
+        limits = {"max_rounds": max_rounds, "cap_usd": cap_usd, "seconds": seconds}
+        return answer(model, tools, prompt, **limits, clock=clock, sleep=sleep)
+
+    return run
 
 
 def as_answer(answer: Any) -> Harness:
@@ -157,6 +178,8 @@ def as_window(answer: Any) -> Harness:
 # a detector that is as good as its promise
 
 
+SOON = 30  # rounds after which ours has ended a flight in circles
+MEETINGS = 4  # flights in circles, of which half have to be ended
 HEALTHY = ("diligent", "double-checking", "polling")
 IN_CIRCLES = ("stubborn", "alternating")
 ROOMY = ("login-bug", "build", "shelves", "lost-config", "many-pages")
@@ -169,13 +192,19 @@ def keeps_the_goals(chance: Chance, answer: Any) -> Any:
 
 
 def saves_rounds(chance: Chance, answer: Any) -> Any:
-    """A flight in circles, which nothing but a limit would end: whether it is ended before."""
-    for _ in range(10 * DRAWS):
+    """Flights in circles, which only a limit would end: whether half of them are ended before."""
+    names = [in_circles(chance) for _ in range(MEETINGS)]
+    ended = [flown_by(brake(answer()), name).wasted < LIMIT for name in names]
+    return sum(ended) * 2 >= MEETINGS
+
+
+def in_circles(chance: Chance) -> str:
+    """The name of a flight in circles, which ours ends and which without it goes on to the limit."""
+    while True:
         name = some_flight(chance, CALM, IN_CIRCLES, ROOMY)
         alone = fly(limits_alone, name)[0]
-        if not alone.reached and alone.wasted >= 50:
-            break
-    return flown_by(brake(answer()), name).wasted < alone.wasted
+        if alone.wasted >= LIMIT and flown_by(brake(ours("repetition")()), name).wasted < SOON:
+            return name
 
 
 def flown_by(detector: Policy, name: str) -> Outcome:

@@ -44,7 +44,6 @@ def holds(text: Any, *needles: str) -> list[bool]:
     """Which of these stand in a text, each behind the one before."""
     found, rest = [], str(text)
     for needle in needles:
-        _, there, behind = rest.partition(needle)
-        found.append(bool(there))
-        rest = behind if there else rest
+        found.append(needle in rest)
+        rest = rest[rest.find(needle) + len(needle) :] if needle in rest else rest
     return found

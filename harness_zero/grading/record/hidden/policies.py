@@ -82,7 +82,7 @@ def some_word(chance: Chance) -> Say | End | None:
 
 def joined(chance: Chance, make: Callable) -> Any:
     """What many policies say as one."""
-    said = [some_word(chance) for _ in range(chance.randint(0, 6))]
+    said = [some_word(chance) for _ in range(chance.randint(0, 8))]
     given = make(*[(lambda run, each=each: each) for each in said])
     got = asked_about(given, worked(chance, 2))
     if isinstance(got, End):
@@ -144,12 +144,12 @@ def looks(chance: Chance, name: str, kinds: list[dict]) -> Reply:
     return reply(*calls)
 
 
-def answers_in_a_row(chance: Chance, words: list[str]) -> Run:
+def answers_in_a_row(chance: Chance) -> Run:
     """A run in which the model says that it is done, and is sent back, and works in between."""
     run = worked(chance, chance.randint(0, 2))
     for _ in range(chance.randint(0, 5)):
         heard(run, reply(chance.word()))
-        run.say(chance.choice(words))
+        run.say(chance.word())
         if chance.random() < 0.3:
             worked(chance, 1, run)
         if chance.random() < 0.1:
@@ -161,7 +161,7 @@ def answers_in_a_row(chance: Chance, words: list[str]) -> Run:
 def typed(chance: Chance, make: Callable) -> Any:
     """What a stop says that goes by the type of the output."""
     wrong = chance.choice([None, chance.word(), chance.word()])
-    run, asked = answers_in_a_row(chance, [chance.word()]), list[Any]()
+    run, asked = answers_in_a_row(chance), list[Any]()
 
     def fault(text: str) -> str | None:
         asked.append(text)
@@ -173,9 +173,9 @@ def typed(chance: Chance, make: Callable) -> Any:
 
 def vetoed(chance: Chance, make: Callable) -> Any:
     """What a stop says that a hook may veto."""
-    words = chance.words(2, least=2)
-    says = chance.choice([None, *words, chance.word()])
-    run, asked = answers_in_a_row(chance, words), list[Any]()
+    run, asked = answers_in_a_row(chance), list[Any]()
+    before = [text for _, text in run.spoken[-1:]]
+    says = chance.choice([None, chance.word(), chance.word(), *before])
 
     def hook(given: Run, again: bool) -> str | None:
         asked.append(bool(again))

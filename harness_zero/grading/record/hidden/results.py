@@ -146,8 +146,7 @@ def reported(chance: Chance, answer: Callable) -> Any:
 
 def file_read(chance: Chance, answer: Callable) -> Any:
     """A file that is there, or one that is not."""
-    most = chance.choice([3, 20, 60])
-    names = [f"{name}.txt" for name in chance.words(most, least=most // 2)]
+    names = [f"{name}.txt" for name in chance.words(chance.choice([9, 19, 40, 90]))]
     files = {name: chance.word() for name in names}
     there = chance.choice(names)
     gone = f"{chance.word()}.md"
@@ -201,7 +200,7 @@ def closed(chance: Chance, answer: Callable) -> Any:
 def goes_on(chance: Chance, answer: Callable) -> Any:
     """The next array."""
     so_far = [user(chance.word())]
-    for _ in range(chance.randint(0, 3)):
+    for _ in range(chance.randint(0, 12)):
         before = chance.asking(chance.word())
         so_far += [said(before), user(*results(chance, before))]
     spoken = chance.asking(chance.word())

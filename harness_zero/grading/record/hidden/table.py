@@ -21,8 +21,8 @@ from harness_zero.grading.record.hidden import (
 )
 from harness_zero.grading.record.hidden.drawing import Chance
 
-TIMES = 4  # a case is drawn
-FEW = 2  # flights
+TIMES = 5  # a case is drawn
+FEW = 3  # flights
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ HIDDEN: dict[str, tuple[Trial, ...]] = {
             "answer", fly.as_answer, "the_result_carries_the_id_of_the_call", personas=fly.PLAIN
         ),
     ),
-    "next_array": (Trial(results.goes_on, "it_ends_with_all_results_in_one_message"),),
+    "next_array": (Trial(results.goes_on, "it_ends_with_all_results_in_one_message", 6),),
     # lab 01
     "act": (
         Trial(
@@ -58,6 +58,7 @@ HIDDEN: dict[str, tuple[Trial, ...]] = {
     ),
     "run": (
         Trial(turns.plays(), "the_model_is_sent_all_that_was_said"),
+        Trial(turns.plays(turns.asks_long), "it_counts_no_rounds", 1),
         flight("run", fly.itself, "the_run_goes_on_as_long_as_the_model_asks", personas=fly.PLAIN),
     ),
     "pairing_fault": (Trial(results.paired, "a_call_without_its_result_is_named", 12),),
@@ -138,8 +139,9 @@ HIDDEN: dict[str, tuple[Trial, ...]] = {
             "a_reply_that_was_cut_is_truncated_whatever_is_in_it",
         ),
         Trial(
-            values.ended_with("tool_use", "pause_turn"),
+            values.ended_with("tool_use", "tool_use", "pause_turn"),
             "a_reason_that_contradicts_its_blocks_is_unknown",
+            8,
         ),
         flight("ending", fly.as_ending, "an_answer_is_finished"),
     ),
@@ -153,7 +155,7 @@ HIDDEN: dict[str, tuple[Trial, ...]] = {
         Trial(turns.plays(turns.ends_somehow), "every_other_end_is_an_end"),
         flight("patient_run", fly.itself, "an_empty_reply_is_nudged_and_never_sent_back"),
     ),
-    "ask_larger": (Trial(values.larger, "a_cut_reply_is_asked_for_again_with_the_next_limit", 6),),
+    "ask_larger": (Trial(values.larger, "a_cut_reply_is_asked_for_again_with_the_next_limit", 8),),
     # lab 05
     "structural_stop": (
         Trial(policies.stops, "every_ending_of_a_reply_ends_the_turn_by_its_name", 10),
@@ -230,7 +232,7 @@ HIDDEN: dict[str, tuple[Trial, ...]] = {
     "verifier": (Trial(policies.verified, "a_check_that_fails_comes_back_as_words", 6),),
     "output_type": (Trial(policies.typed, "after_so_many_tries_it_is_over", 12),),
     "stop_hook": (Trial(policies.vetoed, "so_many_vetoes_in_a_row_and_no_more", 16),),
-    "judge": (Trial(policies.judged, "whatever_is_no_yes_comes_back_as_words", 6),),
+    "judge": (Trial(policies.judged, "whatever_is_no_yes_comes_back_as_words", 12),),
     # lab 09
     "entries": (Trial(steps.lines_read, "a_torn_last_line_is_left_out", 6),),
     "in_doubt": (Trial(steps.doubtful, "what_is_not_safe_is_not_called", 8),),
@@ -260,7 +262,7 @@ HIDDEN: dict[str, tuple[Trial, ...]] = {
         Trial(turns.plays(), "it_keeps_what_the_run_of_lab_05_promises", 2),
         flight(
             "all_together",
-            fly.itself,
+            fly.all_limits,
             "what_may_pass_is_tried_again",
             (*fly.FAULTY, *fly.LOST),
             max_rounds=(4, 16),

@@ -67,6 +67,11 @@ def asks(chance: Chance, kit: Kit) -> list[Reply]:
     return [*rounds, reply(chance.word())]
 
 
+def asks_long(chance: Chance, kit: Kit) -> list[Reply]:
+    """More rounds than anybody would count."""
+    return [*[kit.asking(1) for _ in range(chance.randint(61, 90))], reply(chance.word())]
+
+
 def asks_on(chance: Chance, kit: Kit) -> list[Reply]:
     """A model that asks and asks, each time at a price."""
     return [kit.asking(cost=chance.usd()) for _ in range(FOR_GOOD)]
@@ -95,7 +100,7 @@ def lapses(chance: Chance, kit: Kit) -> list[Reply]:
         lambda: reply(),
         lambda: reply(chance.word(), stop_reason=PAUSED),
     ]
-    some = [chance.choice(moves)() for _ in range(chance.randint(2, 9))]
+    some = [chance.choice(moves)() for _ in range(chance.randint(2, 12))]
     return [*some, reply(chance.word())]
 
 
@@ -125,4 +130,4 @@ def played_with_brakes(chance: Chance, answer: Callable) -> Any:
 def played_patiently(chance: Chance, answer: Callable) -> Any:
     """A turn with lapses, under some patience."""
     stage = Stage(chance, lapses)
-    return stage.play(answer, *chance.choice([[], [chance.randint(0, 4)]]))
+    return stage.play(answer, *chance.choice([[], [chance.randint(0, 6)]]))
