@@ -31,6 +31,13 @@ def unlike(exercise: str, answer: Any, secret: bytes) -> str:
     return ""
 
 
+def prepare(exercise: str, secret: bytes) -> None:
+    """Find out what ours does in all cases of an exercise, before anybody's time is taken."""
+    for at, trial in enumerate(HIDDEN.get(exercise, ())):
+        for number in range(trial.times):
+            expected(exercise, at, number, secret)
+
+
 @lru_cache(2_000)
 def expected(exercise: str, at: int, number: int, secret: bytes) -> Any:
     """What ours does in a case."""
@@ -61,4 +68,4 @@ def raised(got: Any) -> str:
     return f": it raises {got}" if hasattr(builtins, got) else ": it raises an exception"
 
 
-__all__ = ["BROKEN", "HIDDEN", "NONE", "unlike"]
+__all__ = ["BROKEN", "HIDDEN", "NONE", "prepare", "unlike"]

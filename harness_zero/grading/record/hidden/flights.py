@@ -5,7 +5,7 @@ has to be what becomes of it with ours: how it ended, after how many rounds, wit
 """
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from inspect import Signature, signature
 from time import monotonic
 from typing import Any
@@ -49,18 +49,30 @@ def flown(
 
     def case(chance: Chance, answer: Any) -> Any:
         held = {name: chance.randint(*most) for name, most in limits.items()}
-        for _ in range(DRAWS):
-            name = some_flight(chance, faults, personas)
-            if soon_over(fly(pilot_of("ours", fit(ours(exercise))), name, **held)[0]):
-                break
+        seed = chance.getrandbits(64)
+        name = soon_over(exercise, fit, (*faults,), (*personas,), (*held.items(),), seed)
         return told(fly(pilot_of("yours", fit(answer)), name, **held)[0])
 
     return case
 
 
-def soon_over(outcome: Outcome) -> bool:
-    """Whether a flight is short, and nothing came up that ours was never promised to know."""
-    return outcome.rounds <= LONGEST and outcome.kind != "crashed"
+@lru_cache(1_000)
+def soon_over(
+    exercise: str,
+    fit: Fit,
+    faults: Sequence[str],
+    personas: Sequence[str],
+    held: tuple[tuple[str, int], ...],
+    seed: int,
+) -> str:
+    """The name of a flight that is short with ours, and for which ours was made."""
+    chance, pilot = Chance(seed), pilot_of("ours", fit(ours(exercise)))
+    for _ in range(DRAWS):
+        name = some_flight(chance, faults, personas)
+        outcome = fly(pilot, name, **dict(held))[0]
+        if outcome.rounds <= LONGEST and outcome.kind != "crashed":
+            break
+    return name
 
 
 def some_flight(
@@ -193,13 +205,15 @@ def keeps_the_goals(chance: Chance, answer: Any) -> Any:
 
 def saves_rounds(chance: Chance, answer: Any) -> Any:
     """Flights in circles, which only a limit would end: whether half of them are ended before."""
-    names = [in_circles(chance) for _ in range(MEETINGS)]
+    names = [in_circles(chance.getrandbits(64)) for _ in range(MEETINGS)]
     ended = [flown_by(brake(answer()), name).wasted < LIMIT for name in names]
     return sum(ended) * 2 >= MEETINGS
 
 
-def in_circles(chance: Chance) -> str:
-    """The name of a flight in circles, which ours ends and which without it goes on to the limit."""
+@lru_cache(1_000)
+def in_circles(seed: int) -> str:
+    """The name of a flight in circles that ours ends, and that goes on to the limit without it."""
+    chance = Chance(seed)
     while True:
         name = some_flight(chance, CALM, IN_CIRCLES, ROOMY)
         alone = fly(limits_alone, name)[0]

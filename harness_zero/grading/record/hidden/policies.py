@@ -77,12 +77,13 @@ def brakes_hold(chance: Chance, make: Callable) -> Any:
 def some_word(chance: Chance) -> Say | End | None:
     """Silence, words or an end."""
     end = End(chance.choice(ENDS), chance.word())
-    return chance.choice([None, None, Say(chance.word()), Say(chance.word()), end])
+    says = [Say(chance.word()) for _ in range(4)]
+    return chance.choice([None, None, *says, end])
 
 
 def joined(chance: Chance, make: Callable) -> Any:
     """What many policies say as one."""
-    said = [some_word(chance) for _ in range(chance.randint(0, 8))]
+    said = [some_word(chance) for _ in range(chance.randint(0, 12))]
     given = make(*[(lambda run, each=each: each) for each in said])
     got = asked_about(given, worked(chance, 2))
     if isinstance(got, End):

@@ -146,7 +146,7 @@ def reported(chance: Chance, answer: Callable) -> Any:
 
 def file_read(chance: Chance, answer: Callable) -> Any:
     """A file that is there, or one that is not."""
-    names = [f"{name}.txt" for name in chance.words(chance.choice([9, 19, 40, 90]))]
+    names = [f"{name}.txt" for name in chance.words(chance.choice([9, 30, 60, 90]))]
     files = {name: chance.word() for name in names}
     there = chance.choice(names)
     gone = f"{chance.word()}.md"
