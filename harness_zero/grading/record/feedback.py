@@ -15,15 +15,12 @@ body { max-width: 48rem; margin: 2rem auto; padding: 0 1rem; }
 h2 { font-size: 1.1rem; margin: 1.5rem 0 .25rem; }
 dt { font-weight: 600; } dd { margin: 0 0 .25rem 1rem; overflow-wrap: anywhere; }
 """
-<<<<<<< HEAD
 LONGEST = 150  # bytes of a name
-=======
 WHY = (
     "<p>The names, texts, numbers and moments in it are others than those that the checks use. So"
     " look for what in your answer goes by these: a name or a number that stands in it by itself,"
     " a case that is told apart by its words, a length that is taken for granted.</p>"
 )
->>>>>>> efc394d (hidden cases: tests of right, overfit and leaking answers; a page that tells which promise to think about)
 MAY_DIFFER = (
     "The grade of record runs your cells in a process of their own, without what stands in cells"
     " of your own, and may try cases that the checks in the notebook do not show."

@@ -6,6 +6,7 @@ a new process. A cell that ends its process is left out of the next.
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -125,17 +126,13 @@ class Sitting:
         """What became of an exercise's promises, and the seconds that are left of its time."""
         if exercise.name in NOT_YET:
             return ([], ""), 0.0
-        began, seconds = monotonic(), self.seconds(exercise)
+        began, seconds = monotonic(), self.room.limits.seconds
         judged = self.judged(exercise)
         return judged, max(seconds * (1 - FIRST), seconds - (monotonic() - began))
 
-    def seconds(self, exercise: Exercise) -> float:
-        """How long an exercise may take in all."""
-        return self.room.limits.seconds
-
     def judged(self, exercise: Exercise) -> Judged:
         """What became of an exercise's promises, and why it earns nothing if it does not."""
-        seconds = self.seconds(exercise)
+        seconds = self.room.limits.seconds
         found, reason = self.together.judged(exercise, seconds * FIRST)
         if not reason or reason == NOT_DONE or not self.helps(exercise):
             return found, reason
@@ -190,11 +187,9 @@ class Process:
     def unseen(self, exercise: Exercise, seconds: float) -> Judged:
         """Whether an answer does here what ours does, in cases that are not shown."""
         secret = self.sitting.room.secret
-        _, reason = self.tried(
-            exercise, seconds, lambda answer: ([], unlike(exercise.name, answer, secret))
-        )
-        gone = self.remote is None and reason and not reason.startswith(BROKEN)
-        return [], f"{BROKEN}: {reason}" if gone else reason
+        judge = partial(unlike, exercise.name, secret=secret)
+        _, reason = self.tried(exercise, seconds, lambda answer: ([], judge(answer)))
+        return [], reason if not reason or BROKEN in reason else f"{BROKEN}: {reason}"
 
     def tried(self, exercise: Exercise, seconds: float, judge: Callable[[Any], Judged]) -> Judged:
         """What became of an answer that is judged here, if it comes to that."""

@@ -232,7 +232,7 @@ HIDDEN: dict[str, tuple[Trial, ...]] = {
     "with_news": (Trial(requests.told_news, "behind_results_it_stands_in_the_last_one", 8),),
     "compact": (Trial(requests.cut_down, "no_call_is_parted_from_its_result", 8),),
     # lab 08
-    "verifier": (Trial(policies.verified, "a_check_that_fails_comes_back_as_words", 6),),
+    "verifier": (Trial(policies.verified, "a_check_that_fails_comes_back_as_words", 16),),
     "output_type": (Trial(policies.typed, "after_so_many_tries_it_is_over", 12),),
     "stop_hook": (Trial(policies.vetoed, "so_many_vetoes_in_a_row_and_no_more", 16),),
     "judge": (Trial(policies.judged, "whatever_is_no_yes_comes_back_as_words", 12),),
@@ -242,7 +242,7 @@ HIDDEN: dict[str, tuple[Trial, ...]] = {
     "journal": (Trial(steps.stepped, "what_is_recorded_is_not_made_again", 6),),
     "journaled": (Trial(steps.journaled, "nothing_that_is_recorded_is_made_again", 3),),
     # lab 10
-    "may_pass": (Trial(values.status_judged, "a_wrong_request_stays_wrong", 20),),
+    "may_pass": (Trial(values.status_judged, "a_wrong_request_stays_wrong", 30),),
     "retried": (
         Trial(steps.asked_again, "a_failure_that_may_pass_is_asked_again", 8),
         flight(

@@ -7,6 +7,7 @@ from typing import Any
 from harness_zero.grading.lab02 import worst
 from harness_zero.grading.lab04 import THINKING
 from harness_zero.grading.record.hidden.drawing import Chance
+from harness_zero.loop import ModelFailed
 from harness_zero.messages import Reply, reply
 from harness_zero.retry import call_failed
 
@@ -51,8 +52,10 @@ def some_reply(chance: Chance) -> Reply:
 
 
 def status_judged(chance: Chance, answer: Callable) -> Any:
-    """Whether it is worth asking again after this status."""
-    return answer(call_failed(chance.word(), chance.choice([*range(400, 600)])))
+    """Whether it is worth asking again after this status, after none, or where nobody tells."""
+    of_any = [chance.choice([*range(400, 600)]) for _ in range(8)]
+    failures = [call_failed(chance.word(), status) for status in [*of_any, 408, 409, 429, None]]
+    return answer(chance.choice([*failures, ModelFailed(chance.word())]))
 
 
 def ruled(chance: Chance, answer: Callable) -> Any:
