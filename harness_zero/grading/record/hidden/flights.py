@@ -191,7 +191,7 @@ def as_window(answer: Any) -> Harness:
 
 
 SOON = 30  # rounds after which ours has ended a flight in circles
-MEETINGS = 4  # flights in circles, of which half have to be ended
+MEETINGS = 2  # flights in circles, of which half have to be ended
 HEALTHY = ("diligent", "double-checking", "polling")
 IN_CIRCLES = ("stubborn", "alternating")
 ROOMY = ("login-bug", "build", "shelves", "lost-config", "many-pages")

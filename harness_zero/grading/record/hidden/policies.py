@@ -190,7 +190,7 @@ def vetoed(chance: Chance, make: Callable) -> Any:
 
 def verified(chance: Chance, make: Callable) -> Any:
     """What a hook says of a check that passes, fails, or speaks of passing."""
-    code = chance.choice([0, 0, 1, chance.randint(2, 130)])
+    code = chance.choice([0, 1, chance.randint(2, 130), chance.randint(2, 130)])
     last_line = f"FAILED {chance.word()}"
     spoken = chance.choice(["", "exit code 0", chance.word(), "x" * chance.randint(2_000, 9_000)])
     outputs = [f"exit code {code}\n{spoken}\n1 failed in {n}s\n{last_line}" for n in ("0.31", "4")]

@@ -59,7 +59,7 @@ HIDDEN: dict[str, tuple[Trial, ...]] = {
     ),
     "run": (
         Trial(turns.plays(), "the_model_is_sent_all_that_was_said"),
-        Trial(turns.plays(turns.asks_long), "it_counts_no_rounds", 1),
+        Trial(turns.played_long, "it_counts_no_rounds", 1),
         flight("run", fly.itself, "the_run_goes_on_as_long_as_the_model_asks", personas=fly.PLAIN),
     ),
     "pairing_fault": (Trial(results.paired, "a_call_without_its_result_is_named", 12),),
@@ -209,7 +209,7 @@ HIDDEN: dict[str, tuple[Trial, ...]] = {
         Trial(
             fly.keeps_the_goals,
             "in_flights_it_has_not_seen_it_keeps_the_goals_and_saves_rounds",
-            FEW,
+            2,
             flown=True,
         ),
         Trial(

@@ -109,6 +109,18 @@ def plays(script: Script = asks) -> Callable[[Chance, Callable], Any]:
     return lambda chance, answer: Stage(chance, script).play(answer)
 
 
+def played_long(chance: Chance, answer: Callable) -> Any:
+    """A turn with more rounds than anybody would count: how many there were."""
+    stage, sent = Stage(chance, asks_long), list[int]()
+
+    def model(messages: list[Message]) -> Reply:
+        sent.append(len(messages))
+        return stage.speak(messages)
+
+    answer(model, stage.kit.tools, stage.prompt)
+    return sent, len(stage.kit.asked)
+
+
 def played_with_limit(chance: Chance, answer: Callable) -> Any:
     """A turn under a limit of rounds."""
     stage = Stage(chance, asks_on)
