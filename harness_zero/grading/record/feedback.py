@@ -16,6 +16,11 @@ h2 { font-size: 1.1rem; margin: 1.5rem 0 .25rem; }
 dt { font-weight: 600; } dd { margin: 0 0 .25rem 1rem; overflow-wrap: anywhere; }
 """
 LONGEST = 150  # bytes of a name
+WHY = (
+    "<p>The names, texts, numbers and moments in it are others than those that the checks use. So"
+    " look for what in your answer goes by these: a name or a number that stands in it by itself,"
+    " a case that is told apart by its words, a length that is taken for granted.</p>"
+)
 MAY_DIFFER = (
     "The grade of record runs your cells in a process of their own, without what stands in cells"
     " of your own, and may try cases that the checks in the notebook do not show."
@@ -45,15 +50,29 @@ def section(grade: Grade, mark: Mark) -> str:
     exercise = plan(grade.submission.lab.name).exercise(mark.exercise)
     found = mark.findings[-1] if mark.findings else None
     told = f"<p>{escape(mark.reason)}</p>" if mark.reason else "<p>All promises kept.</p>"
-    if mark.reason and found and found.state == "broken" and mark.reason != BROKEN:
+    if mark.reason.startswith(BROKEN):
+        told = f"<p>The promises that the notebook shows are kept; {escape(mark.reason)}.</p>{WHY}"
+    elif mark.reason and found and found.state == "broken":
         parts = {"expected": found.expected, "got": found.got, "why": found.why}
         lines = "".join(
             f"<dt>{name}</dt><dd>{escape(each)}</dd>" for name, each in parts.items() if each
         )
         told = f"<p>Broken: {escape(found.promise)}</p><dl>{lines}</dl>"
-    unseen = " It is also tried with cases that are not shown." if mark.exercise in HIDDEN else ""
     points = f"{mark.points} of {mark.of} points" if mark.of else "not of record yet"
-    return f"<h2>{escape(exercise.title)}: {points}</h2>{told}<p>{unseen}</p>\n"
+    return f"<h2>{escape(exercise.title)}: {points}</h2>{told}{unseen(mark.exercise)}\n"
+
+
+def unseen(exercise: str) -> str:
+    """Whether an exercise is tried with more than the notebook shows."""
+    trials = HIDDEN.get(exercise, ())
+    if not trials:
+        return ""
+    flights = " and in flights" if any(trial.flown for trial in trials) else ""
+    return (
+        f"<p>It is also tried in cases{flights} that are not shown. They are drawn by whoever"
+        " grades, and ask for nothing but what the exercise promises; what is promised for every"
+        " input can fail here though the inputs that the notebook tries come out right.</p>"
+    )
 
 
 def name_of(grade: Grade) -> str:

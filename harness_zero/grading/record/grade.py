@@ -4,9 +4,11 @@ A process that was ended, whoever ended it, costs the exercise that was at work;
 a new process. A cell that ends its process is left out of the next.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 from harness_zero.brief import cut
@@ -18,7 +20,7 @@ from harness_zero.grading.checks import (
     uncallable,
 )
 from harness_zero.grading.exercise import Exercise
-from harness_zero.grading.record.hidden import BROKEN, unlike
+from harness_zero.grading.record.hidden import BROKEN, HIDDEN, prepare, unlike
 from harness_zero.grading.record.isolation import Limits, lay_inside
 from harness_zero.grading.record.peer import Gone
 from harness_zero.grading.record.plan import NOT_YET, Plan, Slot, as_python, plan
@@ -111,29 +113,62 @@ class Sitting:
         self.together.leave()
 
     def marks(self) -> Iterator[Mark]:
-        """A mark an exercise, in order."""
+        """A mark an exercise, in order.
+
+        What is not shown is tried when all that is shown is over: what a page tells of an answer
+        cannot be of a hidden case then.
+        """
+        told = {each.name: self.shown(each) for each in self.plan.lab.exercises}
         for exercise in self.plan.lab.exercises:
             if exercise.name in NOT_YET:
                 yield Mark(exercise.name, 0, 0, f"not of record yet: {NOT_YET[exercise.name]}")
                 continue
-            found, reason = self.judged(exercise)
+            (found, reason), seconds = told[exercise.name]
+            reason = reason or self.unseen(exercise, seconds)
             points = 0 if reason else exercise.points
             yield Mark(exercise.name, points, exercise.points, reason, tuple(found))
+
+    def shown(self, exercise: Exercise) -> tuple[Judged, float]:
+        """What became of an exercise's promises, and the seconds that are left of its time."""
+        if exercise.name in NOT_YET:
+            return ([], ""), 0.0
+        began, seconds = monotonic(), self.room.limits.seconds
+        judged = self.judged(exercise)
+        return judged, max(seconds * (1 - FIRST), seconds - (monotonic() - began))
 
     def judged(self, exercise: Exercise) -> Judged:
         """What became of an exercise's promises, and why it earns nothing if it does not."""
         seconds = self.room.limits.seconds
         found, reason = self.together.judged(exercise, seconds * FIRST)
-        needed = self.plan.needed(exercise.name, self.given.cells)
-        hopeless = reason == NOT_DONE or exercise.name in self.together.ended
-        if not reason or hopeless or needed >= self.plan.gaps():
+        if not reason or reason == NOT_DONE or not self.helps(exercise):
             return found, reason
+        again = self.alone(exercise, lambda alone: alone.judged(exercise, seconds * (1 - FIRST)))
+        return again if not again[1] else (found, reason)
+
+    def unseen(self, exercise: Exercise, seconds: float) -> str:
+        """Why an answer that keeps its promises earns nothing all the same, or nothing."""
+        if exercise.name not in HIDDEN:
+            return ""
+        prepare(exercise.name, self.room.secret)
+        _, reason = self.together.unseen(exercise, seconds)
+        if not reason or not self.helps(exercise):
+            return reason
+        _, again = self.alone(exercise, lambda alone: alone.unseen(exercise, seconds))
+        return again and reason
+
+    def helps(self, exercise: Exercise) -> bool:
+        """Whether an answer may do better without the other cells."""
+        needed = self.plan.needed(exercise.name, self.given.cells)
+        return exercise.name not in self.together.ended and not needed >= self.plan.gaps()
+
+    def alone(self, exercise: Exercise, judge: Callable[["Process"], Judged]) -> Judged:
+        """The same in a process with only the cells whose names the answer uses."""
+        needed = self.plan.needed(exercise.name, self.given.cells)
         alone = Process(self, {slot.name for slot in self.plan.slots if not slot.exercise} | needed)
         try:
-            again = alone.judged(exercise, seconds * (1 - FIRST))
+            return judge(alone)
         finally:
             alone.leave()
-        return again if not again[1] else (found, reason)
 
 
 class Process:
@@ -153,13 +188,24 @@ class Process:
 
     def judged(self, exercise: Exercise, seconds: float) -> Judged:
         """What became of an exercise's promises here."""
+        return self.tried(exercise, seconds, lambda answer: held(exercise, answer))
+
+    def unseen(self, exercise: Exercise, seconds: float) -> Judged:
+        """Whether an answer does here what ours does, in cases that are not shown."""
+        secret = self.sitting.room.secret
+        judge = partial(unlike, exercise.name, secret=secret)
+        _, reason = self.tried(exercise, seconds, lambda answer: ([], judge(answer)))
+        return [], reason if not reason or BROKEN in reason else f"{BROKEN}: {reason}"
+
+    def tried(self, exercise: Exercise, seconds: float, judge: Callable[[Any], Judged]) -> Judged:
+        """What became of an answer that is judged here, if it comes to that."""
         found: list[Finding] = []
         try:
             remote = self.at_work()
             if exercise.name in self.faults:
                 return [], self.faults[exercise.name]
             with remote.within(seconds):
-                found, reason = self.held(exercise, remote.find(exercise.name))
+                found, reason = judge(remote.find(exercise.name))
         except Missing:
             return [], f"{exercise.name} is not there: its cell defines no such function"
         except (Exception, KeyboardInterrupt) as error:
@@ -168,17 +214,6 @@ class Process:
         if gone or (reason and (not found or found[-1].endless)):
             self.leave()
         return found, gone or reason
-
-    def held(self, exercise: Exercise, answer: Any) -> Judged:
-        """An answer held to its promises, and to cases that are not shown."""
-        if getattr(answer, "odd", None):
-            found = [uncallable(exercise, GIVES_NO_VALUE)]
-        else:
-            found = findings(exercise, answer, working)
-        if not passed(exercise, found):
-            return found, told(found[-1])
-        differs = unlike(exercise.name, answer, self.sitting.room.secret)
-        return found, BROKEN if differs else ""
 
     def at_work(self) -> Remote:
         """A process in which all cells have run but those that end it."""
@@ -216,6 +251,15 @@ class Process:
         except (Exception, KeyboardInterrupt) as error:
             return remote.gone or f"its cell raised {in_words(error)}"
         return ""
+
+
+def held(exercise: Exercise, answer: Any) -> Judged:
+    """An answer held to its promises."""
+    if getattr(answer, "odd", None):
+        found = [uncallable(exercise, GIVES_NO_VALUE)]
+    else:
+        found = findings(exercise, answer, working)
+    return found, "" if passed(exercise, found) else told(found[-1])
 
 
 def in_words(error: BaseException) -> str:

@@ -159,7 +159,7 @@ class Peer:
     def write(self, frame: dict) -> None:
         """Put a frame into the pipe."""
         with self.turn:
-            line = written(frame | self.crossing.news())
+            line = written(frame | self.crossing.meanwhile())
             if len(line) > LARGEST:
                 raise Garbled(f"{len(line):,} bytes at once, of {LARGEST:,} at most")
             while line:

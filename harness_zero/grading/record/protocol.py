@@ -63,7 +63,7 @@ class Crossing:
             return value
         if depth > DEEPEST:
             raise Garbled(f"values inside each other more than {DEEPEST} deep")
-        if id(value) in self.kept.numbers:
+        if self.kept.numbers and id(value) in self.kept.numbers:
             return self.name("kept", self.kept.numbers[id(value)])
         if kind is list:
             return [self.send(each, depth + 1) for each in value]
@@ -234,7 +234,7 @@ class Crossing:
             while error is not None:
                 error.__traceback__, error = None, error.__context__
 
-    def news(self) -> dict[str, Any]:
+    def meanwhile(self) -> dict[str, Any]:
         """What goes with a frame beside what it asks for or answers: what changed meanwhile."""
         news: dict[str, Any] = {}
         if self.scratch.folders:

@@ -95,7 +95,7 @@ class Worker:
             answer["changed"] = changed
         if self.differs(lent, before):
             answer["lent"] = self.crossing.send([args, named])
-        lent.clear()  # who is held by it is not held by the answer
+        del lent  # which holds on to things as well
         self.crossing.forget_frames()
         if held := self.crossing.kept.held([*args, *named.values()], elsewhere=1):
             answer["held"] = held
