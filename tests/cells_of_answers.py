@@ -5,13 +5,108 @@ cell, as far as the answer needs it. So the cell imports nothing but what a lear
 """
 
 import ast
+from collections.abc import Callable, Iterator
 
 from harness_zero.grading.record.sources import (
     Named,
     brought_by,
+    is_ours,
     made_by,
+    names_in,
+    parts_in,
     source,
 )
+
+
+class Cell:
+    """A cell in the making: `may` says what it can import of ours, `known` what is there."""
+
+    def __init__(self, may: Callable[[str, str], bool], known: dict[str, Named]) -> None:
+        self.may, self.known = may, known
+        self.needed: dict[str, dict[str, None]] = {}  # the names that are needed of each module
+        self.spaces: dict[str, str] = {}  # modules of ours, written out, each behind its own
+
+    def need(self, module: str, name: str) -> None:
+        """Note that a name of a module of ours is needed, and what it needs itself."""
+        if name in self.needed.setdefault(module, {}):
+            return
+        self.needed[module][name] = None
+        there = source(module)
+        if not self.may(module, name) and name in there.defined:
+            self.need_all(module, there.defined[name])
+        elif not self.may(module, name) and all(there.imported[name]):
+            self.follow(there.imported[name])
+
+    def need_all(self, module: str, node: ast.AST) -> None:
+        """Note what a piece of a module needs."""
+        there, node = source(module), bare(node)
+        for name in sorted(names_in(node) & {*there.defined, *there.imported}):
+            of, part = there.imported.get(name, ("", name))
+            parts = [] if part else parts_in(node, name)
+            if part or parts:
+                self.need(module, name)
+            for each in parts:
+                self.follow((of, each))
+
+    def follow(self, of: Named) -> None:
+        """Note what an import needs, if it is one of ours."""
+        if is_ours(of[0]):
+            self.need(*of)
+
+    def lines(self, module: str, known: dict[str, Named]) -> Iterator[str]:
+        """What is needed of a module, in its order; what is known is there already."""
+        there, names = source(module), self.needed.get(module, {})
+        for name in sorted(names):
+            if self.may(module, name):
+                yield f"from {module} import {name}"
+            elif name not in there.defined and known.get(name) != there.imported[name]:
+                yield from self.brought(name, *there.imported[name])
+        own = [n for n in names if n in there.defined and not self.may(module, n)]
+        made = {there.defined[n].lineno: ast.unparse(bare(there.defined[n])) for n in own}
+        yield from (made[line] for line in sorted(made) if made[line] not in known.values())
+
+    def brought(self, name: str, module: str, part: str) -> Iterator[str]:
+        """The line that brings a name; none for a module of which nothing is used."""
+        if not is_ours(module) or (part and self.may(module, part)):
+            alias = "" if name == (part or module) else f" as {name}"
+            yield f"from {module} import {part}{alias}" if part else f"import {module}{alias}"
+        elif module in self.needed:
+            yield f"{name} = {self.space(module)}{'.' * bool(part)}{part}"
+
+    def space(self, module: str) -> str:
+        """The name of what holds all that is needed of a module, which is written out once."""
+        own = "_" + module.partition(".")[2].replace(".", "_")
+        if module not in self.spaces:
+            body = ["__file__ = 'cell.py'", *"\n".join(self.lines(module, {})).splitlines()]
+            holds = ", ".join(f"{name}={name}" for name in self.needed[module])
+            inside = "".join(f"    {line}\n" for line in body)
+            self.spaces[module] = f"def {own}():\n{inside}    return SimpleNamespace({holds})\n\n\n"
+            self.spaces[module] += f"{own} = {own}()\n\n\n"
+        return own
+
+
+def as_cell(module, kind, name, key, may, known) -> str:
+    """The source of an answer in a cell that stands alone."""
+    wanted, cell = expression(module, kind, name, key), Cell(may, known)
+    cell.need_all(module.__name__, wanted)
+    lines = "\n".join(cell.lines(module.__name__, known))
+    body = "".join([*cell.spaces.values(), lines])
+    if cell.spaces:
+        body = f"from types import SimpleNamespace\n\n\n{body}"
+    if ast.unparse(wanted) != name and name in cell.needed.get(module.__name__, ()):
+        return apart(name, body, wanted)
+    return f"{body}\n_answer = {ast.unparse(wanted)}\n{name} = _answer\n"
+
+
+def apart(name: str, body: str, wanted: ast.expr) -> str:
+    """The same where the answer uses something else that is called as the answer is."""
+    inside = "".join(f"    {line}\n" if line else "\n" for line in body.splitlines())
+    return f"def _answer():\n{inside}    return {ast.unparse(wanted)}\n\n\n{name} = _answer()\n"
+
+
+def bare(node: ast.AST) -> ast.AST:
+    """A piece of source without types, which a cell does not need."""
+    return ast.fix_missing_locations(Bare().visit(ast.parse(ast.unparse(node)).body[0]))
 
 
 class Bare(ast.NodeTransformer):

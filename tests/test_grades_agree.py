@@ -78,6 +78,7 @@ def of_record(name, cell, room):
     sitting = Sitting(Submission(Path("it"), "ada", "", there.lab, cells), there, room)
     try:
         found, reason = sitting.together.judged(there.exercise(name), room.limits.seconds)
+        reason = reason or sitting.unseen(there.exercise(name), room.limits.seconds)
     finally:
         sitting.leave()
     return found[-1].promise if found and reason else reason, reason
