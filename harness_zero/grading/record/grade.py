@@ -4,8 +4,9 @@ A process that was ended, whoever ended it, costs the exercise that was at work;
 a new process. A cell that ends its process is left out of the next.
 """
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ LONG = (
     60.0  # seconds; it is the process that is ended when its time is up, so that this rings never
 )
 NOT_DONE = "not done yet"
+ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 Judged = tuple[list[Finding], str]  # and why it earns nothing, if it does not
 
 
@@ -105,29 +107,41 @@ class Sitting:
         self.together.leave()
 
     def marks(self) -> Iterator[Mark]:
-        """A mark an exercise, in order."""
+        """A mark an exercise, in order.
+
+        Cases that are not shown come when all else is told, so that no answer can tell of them.
+        """
+        of_record = [each for each in self.plan.lab.exercises if each.name not in NOT_YET]
+        shown = {each.name: self.judged(each) for each in of_record}
         for exercise in self.plan.lab.exercises:
             if exercise.name in NOT_YET:
                 yield Mark(exercise.name, 0, 0, f"not of record yet: {NOT_YET[exercise.name]}")
                 continue
-            found, reason = self.judged(exercise)
+            found, reason = shown[exercise.name]
+            reason = reason or self.together.unlike(exercise, self.room.limits.seconds * FIRST)
+            if reason:
+                found, reason = self.once_more(exercise, found, reason)
             points = 0 if reason else exercise.points
             yield Mark(exercise.name, points, exercise.points, reason, tuple(found))
 
     def judged(self, exercise: Exercise) -> Judged:
         """What became of an exercise's promises, and why it earns nothing if it does not."""
-        seconds = self.room.limits.seconds
-        found, reason = self.together.judged(exercise, seconds * FIRST)
+        return self.together.judged(exercise, self.room.limits.seconds * FIRST)
+
+    def once_more(self, exercise: Exercise, found: list[Finding], reason: str) -> Judged:
+        """The same in a process of its own, for what earned nothing beside the others."""
         needed = self.plan.needed(exercise.name, self.given.cells)
         hopeless = reason == NOT_DONE or exercise.name in self.together.ended
-        if not reason or hopeless or needed >= self.plan.gaps():
+        if hopeless or needed >= self.plan.gaps():
             return found, reason
         alone = Process(self, {slot.name for slot in self.plan.slots if not slot.exercise} | needed)
+        seconds = self.room.limits.seconds * (1 - FIRST)
         try:
-            again = alone.judged(exercise, seconds * (1 - FIRST))
+            again, fault = alone.judged(exercise, seconds)
+            fault = fault or alone.unlike(exercise, seconds)
         finally:
             alone.leave()
-        return again if not again[1] else (found, reason)
+        return (found, reason) if fault else (again, "")
 
 
 class Process:
@@ -147,31 +161,39 @@ class Process:
 
     def judged(self, exercise: Exercise, seconds: float) -> Judged:
         """What became of an exercise's promises here."""
+        return self.tried(exercise, seconds, lambda answer: held(exercise, answer))
+
+    def unlike(self, exercise: Exercise, seconds: float) -> str:
+        """Why an answer that kept them earns nothing all the same, in no words of its own."""
+        secret = self.sitting.room.secret
+
+        def compared(answer: Any) -> Judged:
+            try:
+                differs = unlike(exercise.name, answer, secret)
+            except Gone:
+                raise
+            except (Exception, KeyboardInterrupt):
+                differs = True
+            return [], BROKEN if differs else ""
+
+        return self.tried(exercise, seconds, compared)[1]
+
+    def tried(self, exercise: Exercise, seconds: float, judge: Callable[[Any], Judged]) -> Judged:
+        """What becomes of an answer that is judged here; it has so many seconds."""
         found: list[Finding] = []
         try:
             remote = self.at_work()
-            if exercise.name in self.faults:
-                return [], self.faults[exercise.name]
             with remote.within(seconds):
-                found, reason = self.held(exercise, remote.find(exercise.name))
+                found, reason = judge(remote.find(exercise.name))
         except Missing:
-            return [], f"{exercise.name} is not there: its cell defines no such function"
+            missing = f"{exercise.name} is not there: its cell defines no such function"
+            return [], self.faults.get(exercise.name, missing)
         except (Exception, KeyboardInterrupt) as error:
             reason = in_words(error)
         gone = self.remote.gone if self.remote else ""
         if gone or (reason and (not found or found[-1].endless)):
             self.leave()
         return found, gone or reason
-
-    def held(self, exercise: Exercise, answer: Any) -> Judged:
-        """An answer held to its promises, and to cases that are not shown."""
-        if odd := getattr(answer, "odd", None):
-            return [], f"{exercise.name} is a function with async or yield in it ({odd})"
-        found = findings(exercise, answer, working)
-        if not passed(exercise, found):
-            return found, told(found[-1])
-        differs = unlike(exercise.name, answer, self.sitting.room.secret)
-        return found, BROKEN if differs else ""
 
     def at_work(self) -> Remote:
         """A process in which all cells have run but those that end it."""
@@ -211,11 +233,25 @@ class Process:
         return ""
 
 
+def held(exercise: Exercise, answer: Any) -> Judged:
+    """An answer held to its promises."""
+    if odd := getattr(answer, "odd", None):
+        return [], f"{exercise.name} is a function with async or yield in it ({odd})"
+    found = [settled(each) for each in findings(exercise, answer, working)]
+    return found, "" if passed(exercise, found) else told(found[-1])
+
+
+def settled(found: Finding) -> Finding:
+    """A finding without the addresses of objects, which are others in each process."""
+    bare = [ADDRESS.sub("", each) for each in (found.expected, found.got, found.why)]
+    return replace(found, expected=bare[0], got=bare[1], why=bare[2])
+
+
 def in_words(error: BaseException) -> str:
     """An error in words that came from a learner's process, or on the way."""
     if isinstance(error, Gone):
         return words_of(error)
-    return cut(f"{type(error).__name__}: {words_of(error)}", LONGEST)
+    return cut(f"{type(error).__name__}: {ADDRESS.sub('', words_of(error))}", LONGEST)
 
 
 def told(found: Finding) -> str:
