@@ -10,6 +10,7 @@ from handed_in import SOLUTIONS, cell, filled, grade_id, laid_down, solution
 
 import harness_zero
 from harness_zero.grading.exercises import LABS
+from harness_zero.grading.record.feedback import page
 from harness_zero.grading.record.grade import Room, graded, laid
 from harness_zero.grading.record.isolation import Limits, isolates
 from harness_zero.grading.record.submissions import submission
@@ -175,6 +176,40 @@ def test_files_of_this_machine_are_out_of_reach(tmp_path, room):
         assert found == {**FULL, "answer": 0}
 
 
+IN_MEMORY = """
+import gc, types
+functions = [each for each in gc.get_objects() if isinstance(each, types.FunctionType)]
+{} = next(each for each in functions if each.__name__ == {!r})
+"""
+OURS = {  # where our answer to an exercise would be, and how to have it
+    "imports": ("03_errors_as_data", "excerpt", "from harness_zero.brief import excerpt"),
+    "looks behind a function": (
+        "01_structural_stop",
+        "pairing-fault",
+        "pairing_fault = said.__globals__['pairing_fault']",
+    ),
+    "reads a file": (
+        "01_structural_stop",
+        "pairing-fault",
+        "exec(open('/course/harness_zero/messages.py').read())",
+    ),
+    "looks through memory": ("10_try_again", "retried", IN_MEMORY.format("retried", "retried")),
+    "finds another name of it": ("10_try_again", "key", IN_MEMORY.format("key", "key_of")),
+    "finds a policy": (
+        "05_two_halves",
+        "structural-stop",
+        IN_MEMORY.format("structural_stop", "structural_stop"),
+    ),
+}
+
+
+@pytest.mark.parametrize("how", OURS)
+def test_our_own_answer_is_not_there_to_be_found(how, tmp_path, room):
+    lab, slot, source = OURS[how]
+    notebook = filled(solution(lab), **{slot.replace("-", "_"): source})
+    assert marks(notebook, tmp_path, room, lab)[slot.replace("-", "_")] == 0
+
+
 def test_what_is_there_to_read_is_nobodys_to_write(tmp_path, room):
     for folder in ("/", "/course", "/usr", "/course/harness_zero"):
         writes = f"open('{folder}/left', 'w')\n"
@@ -199,10 +234,12 @@ def test_metadata_that_is_edited_changes_nothing(tmp_path, room):
     assert marks(notebook, tmp_path, room) == FULL
 
 
-def test_of_a_cell_that_is_there_twice_the_first_one_counts(tmp_path, room):
+def test_a_cell_that_is_there_twice_costs_no_other_exercise(tmp_path, room):
     notebook = solution()
     notebook["cells"].append(cell("raise OSError", grade_id="answer", solution=True))
     assert marks(notebook, tmp_path, room) == FULL
+    notebook["cells"][-1]["source"] = "answer = None"
+    assert marks(notebook, tmp_path, room) == {**FULL, "answer": 0}
 
 
 def test_a_cell_of_ones_own_does_not_run(tmp_path, room):
@@ -216,6 +253,24 @@ def test_what_an_answer_printed_or_wrote_is_gone_for_the_next_submission(tmp_pat
     finds = "import os\nif os.path.exists('/tmp/left'): raise OSError\n" + ANSWER
     assert marks(filled(solution(), answer=leaves), tmp_path, room) == FULL
     assert marks(filled(solution(), answer=finds), tmp_path, room) == FULL
+
+
+TELLS = {
+    "as it meets it": "    raise ValueError(call)\n",
+    "later": "    global met\n    met = call\n",
+}
+
+
+@pytest.mark.parametrize("when", TELLS)
+def test_an_answer_cannot_tell_what_a_case_was_that_is_not_shown(when, tmp_path, room):
+    answer = ANSWER.replace(
+        "tools):\n", "tools):\n  if call['name'] == 'tell' and call['input']:\n"
+    )
+    answer = answer.replace("    return", TELLS[when] + "  return")
+    later = "met = ''\ndef next_array(messages, reply, results):\n    raise ValueError(met)\n"
+    path = laid_down(filled(solution(), answer=answer, next_array=later), tmp_path)
+    told = page(graded(submission(path), room))
+    assert "toolu_" not in told and "ValueError" in told
 
 
 def test_an_answer_that_knows_the_inputs_of_the_promises_is_found_out(tmp_path, room):

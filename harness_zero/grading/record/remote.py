@@ -25,6 +25,7 @@ from harness_zero.grading.record.proxies import proxy
 
 PREFIX = "harness-zero-"  # of a scratch that nothing else takes away
 SLOWEST = 20.0  # seconds in which a process begins on a busy machine
+LATE = "still running when its time was up"
 
 
 class Missing(Exception):
@@ -41,6 +42,7 @@ class Remote:
         self.serving = self.process.pid  # of its processes the one that serves
         assert self.process.stdin and self.process.stdout
         reads, writes = self.process.stdout.fileno(), self.process.stdin.fileno()
+        os.set_blocking(writes, False)
         self.peer = Peer(reads, writes, self.serve, "out")
         self.peer.crossing = self.crossing = Crossing(self.proxy, trusting=False)
         self.depth = 0  # of calls inside each other
@@ -73,7 +75,7 @@ class Remote:
     def within(self, seconds: float) -> Iterator[None]:
         """Kill it if it is still at work after so many seconds, less the time without a core."""
         here = clock.here()
-        late = partial(self.end, "still running when its time was up")
+        late = partial(self.end, LATE)
         deadline = clock.Deadline(seconds, late, lambda: self.waited() + here())
         deadline.start()
         try:

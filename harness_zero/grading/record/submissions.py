@@ -98,11 +98,12 @@ def gaps(lab: Lab) -> set[str]:
 
 def filled(cells: list[dict], lab: Lab) -> tuple[dict[str, str], tuple[str, ...]]:
     """What stands in the learner's cells, by id, and what is to be said of the notebook."""
-    known, found, notes = gaps(lab), {}, []
+    known, found, notes = gaps(lab), dict[str, str](), list[str]()
     for cell in cells:
         name = grade_id(cell)
         if name in known and name in found:
-            notes.append(f"the cell {name} is there twice; the first one counts")
+            found[name] += f"\n{source_of(cell)}"
+            notes.append(f"the cell {name} is there twice; they count as one, in their order")
         elif name in known:
             found[name] = source_of(cell)
     for name in [name for name in found if len(found[name]) > LONGEST]:
