@@ -446,6 +446,8 @@ def test_nothing_of_a_hidden_case_is_told_to_anybody(how, rooms, tmp_path):
     assert not [word for word in words_drawn(SECRET) if word in told(grade)]
     page = feedback.page(grade)
     assert "think about: " in page and "are drawn by whoever grades" in page
+    assert "tried in cases and flights that are not shown" in page
+    assert "with what the notebook shows, and nothing else" in page
 
 
 def test_what_was_heard_in_a_hidden_case_cannot_be_told_by_another_exercise(rooms, tmp_path):
