@@ -258,8 +258,8 @@ class Crossing:
         try:
             for number, times in frame.get("dropped", []) if self.trusting else []:
                 self.let_go(number, times)
-            for number, now in frame.get("kept", []):
-                self.kept.change(number, self.take(now))
+            if "held" not in frame:  # of what is kept from now on, these may hold some
+                self.hear_kept(frame)
             for number in frame.get("over", []):
                 self.kept.let_go(number)
             if "files" in frame:
@@ -268,6 +268,11 @@ class Crossing:
             raise Garbled(f"{type(fault).__name__}: {fault}"[:200]) from fault
         except Unfit as fault:
             raise Garbled(str(fault)) from fault
+
+    def hear_kept(self, frame: dict) -> None:
+        """Change what is kept here as it was changed there."""
+        for number, now in frame.get("kept", []):
+            self.kept.change(number, self.take(now))
 
     def take_error(self, given: dict) -> BaseException:
         """An exception of the same kind, as far as this side can know it."""

@@ -148,6 +148,8 @@ class Remote:
                 restore(named, new_named)
             for at, number in answer.get("held", []):
                 self.crossing.kept.share(int(number), [*args, *named.values()][at])
+            if "held" in answer:
+                self.crossing.hear_kept(answer)
         except (TypeError, ValueError, IndexError) as fault:
             raise Garbled(f"{fault!r:.100}") from None
 
