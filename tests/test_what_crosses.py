@@ -181,6 +181,15 @@ def test_what_is_kept_is_the_same_thing_when_it_is_lent_again(begun):
     assert is_it(thing, lambda given: given is thing and given == [1])
 
 
+def test_a_kept_set_that_is_lent_again_holds_what_was_added(begun):
+    source = "held = []\ndef keep(found): held.append(found)\ndef add(found, one): found.add(one)\n"
+    _, keep, add = begun(source, "keep", "add")
+    found = {1}
+    keep(found)
+    add(found, 2)
+    assert found == {1, 2}
+
+
 def test_what_is_kept_no_longer_is_let_go_of_on_both_sides(begun):
     source = "held = []\ndef keep(thing): held[:] = [thing]\ndef forget(): held.clear()\n"
     remote, keep, forget = begun(source, "keep", "forget")
