@@ -2,6 +2,7 @@
 
 import os
 import socket
+import tempfile
 import time
 from pathlib import Path
 
@@ -280,3 +281,66 @@ def test_an_answer_that_knows_the_inputs_of_the_promises_is_found_out(tmp_path, 
         "    return tool_result(call['id'], str(tools[call['name']](**call['input'])))\n"
     )
     assert marks(filled(solution(), answer=knows), tmp_path, room) == {**FULL, "answer": 0}
+
+
+JOURNALS = "09_what_survives_a_crash"
+OF_JOURNALS = {exercise.name: exercise.points for exercise in LABS[JOURNALS].exercises}
+JOURNALED = """
+import os, threading, time
+from harness_zero.messages import tool_result
+def journaled(path, model, tool, clock, safe):
+    {}
+    step = journal(path)
+    return (
+        lambda request: step("model", lambda: model(request)),
+        lambda call: step(call, lambda: tool(call), lambda: in_doubt(call, tool, safe)),
+        lambda: step("clock", clock),
+    )
+"""
+TO_THE_SYSTEM = "os.rename(path.parent, '/tmp/away'); os.symlink('/usr/bin', path.parent)"
+WITH_FILES = {
+    "a link to the system in its place": "path.unlink(True); path.symlink_to('/etc/passwd')",
+    "a link to the system in its folder's place": TO_THE_SYSTEM,
+    "a thousand files": "[(path.parent / str(n)).touch() for n in range(1000)]",
+    "a huge file": "(path.parent / 'huge').write_bytes(b'x' * 2_000_000)",
+    "a huge file of nothing": "open('holes', 'wb').truncate(9_000_000)",
+    "a fifo in its place": "path.unlink(True); os.mkfifo(path)",
+    "a folder in its place": "path.unlink(True); path.mkdir()",
+}
+
+
+def with_files(what, tmp_path, room):
+    """What each exercise of lab 09 earns where `journaled` does this with its file."""
+    return marks(
+        filled(solution(JOURNALS), journaled=JOURNALED.format(what)), tmp_path, room, JOURNALS
+    )
+
+
+@pytest.mark.parametrize("what", WITH_FILES)
+def test_an_answer_that_leaves_this_for_its_journal_costs_its_own_exercise(what, tmp_path, room):
+    assert with_files(WITH_FILES[what], tmp_path, room) == {**OF_JOURNALS, "journaled": 0}
+
+
+HARMLESS_FILES = {
+    "nothing": "pass",
+    "writes above its folder": "(path.parent / '..' / 'left').write_text('x')",
+    "links beside its file": "os.path.lexists('etc') or os.symlink('/etc', 'etc')",
+    "makes a fifo beside its file": "os.path.lexists('fifo') or os.mkfifo('fifo')",
+}
+
+
+@pytest.mark.parametrize("what", HARMLESS_FILES)
+def test_what_does_not_cross_costs_nothing_and_is_left_nowhere(what, tmp_path, room):
+    assert with_files(HARMLESS_FILES[what], tmp_path, room) == OF_JOURNALS
+    assert not Path(tempfile.gettempdir(), "left").exists()
+
+
+def test_who_writes_while_an_effect_runs_costs_nobody_else(tmp_path, room):
+    work = (
+        "def work():\n"
+        "        while True:\n"
+        "            try: path.write_text('x' * 5000); (path.parent / 'noise').touch()\n"
+        "            except OSError: time.sleep(0.01)\n"
+        "    threading.Thread(target=work, daemon=True).start()"
+    )
+    assert with_files(work, tmp_path, room) == {**OF_JOURNALS, "journaled": 0}

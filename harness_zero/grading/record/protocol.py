@@ -23,7 +23,10 @@ from harness_zero.labels import End, Label, Say
 from harness_zero.run import Run
 
 DEEPEST = 100  # values inside each other
-LONGEST = 10_000  # values that are taken out of an iterator
+LONGEST = 10_000  # values that are taken out of an iterator, characters of what an error says
+LONGEST_NAME = 80
+MOST_TOLD = 20  # arguments of an error, and what it tells besides
+HUGE = 1 << 64
 OURS = ("harness_zero.run", "harness_zero.loop", "harness_zero.models.recorded")  # with errors
 KINDS = {"call", "run", "thing"}
 
@@ -121,7 +124,7 @@ class Crossing:
             made = (error.errno, error.strerror, error.filename)
         if isinstance(error, SyntaxError):
             made = (str(error),)
-        args = [each if is_plain(each) else words_of(each) for each in made]
+        args = [each if is_plain(each) else words_of(each) for each in made[:MOST_TOLD]]
         return {
             "$": "error",
             "kind": type(error).__name__,
@@ -129,7 +132,7 @@ class Crossing:
             "args": self.all(args, depth),
             "of": self.number(error),
             "beyond": not isinstance(error, Exception),
-            "tells": {name: each for name, each in vars(error).items() if is_told(name, each)},
+            "tells": told_by(vars(error)),
         }
 
     def all(self, values: Any, depth: int) -> list[Any]:
@@ -285,8 +288,7 @@ class Crossing:
             kind = self.error_kind(str(given["kind"])[:80], str(given["module"]), beyond)
             args = self.take(given["args"])
             error = made_of(kind, args)
-            tells = given["tells"].items()
-            vars(error).update({name: each for name, each in tells if is_told(name, each)})
+            vars(error).update(told_by(given["tells"]))
             self.keep(number, error)
         self.errors.append(error)
         return error
@@ -352,13 +354,22 @@ def made_of(kind: type[BaseException], args: list[Any]) -> BaseException:
 
 
 def is_plain(value: Any) -> bool:
-    """Whether an argument of an exception crosses as it is."""
-    return type(value) in PLAIN
+    """Whether an argument of an exception crosses as it is: a plain value, and no huge one."""
+    if type(value) is int:
+        return abs(value) < HUGE
+    return type(value) in PLAIN and (type(value) is not str or len(value) <= LONGEST)
 
 
-def is_told(name: str, value: Any) -> bool:
-    """Whether an exception tells this to whoever catches it, such as the status of an answer."""
-    return name.isidentifier() and not name.startswith("_") and is_plain(value)
+def told_by(tells: dict[str, Any]) -> dict[str, Any]:
+    """What an exception tells whoever catches it, such as the status of an answer."""
+    plain = (pair for pair in tells.items() if is_told(*pair))
+    return dict(islice(plain, MOST_TOLD))
+
+
+def is_told(name: Any, value: Any) -> bool:
+    """Whether an exception tells this: a plain value under a name of its own."""
+    named = type(name) is str and len(name) <= LONGEST_NAME and name.isidentifier()
+    return named and not name.startswith("_") and is_plain(value)
 
 
 def words_of(value: Any) -> str:
