@@ -19,6 +19,10 @@ from harness_zero.grading.record.plan import NOT_YET, plan
 from harness_zero.grading.record.submissions import submission
 
 SECRET = "a secret of sixteen bytes and more"
+RIGHT = """
+def answer(call, tools):
+    return tool_result(call["id"], str(tools[call["name"]](**call["input"])))
+"""
 
 
 @pytest.fixture
@@ -73,6 +77,22 @@ def test_grading_again_changes_nothing_and_takes_what_is_kept(tmp_path, seed):
     (tmp_path / "grades.csv.kept.jsonl").unlink()
     grade(*files, "--secret", seed, "--out", out)
     assert out.read_bytes() == before
+
+
+def test_a_wrong_answer_is_told_in_the_same_words_each_time(tmp_path, seed):
+    source = "def answer(call, tools): return tools[call['name']]"
+    path, told = laid_down(filled(solution(), answer=source), tmp_path), set()
+    for n in range(2):
+        grade(path, "--secret", seed, "--out", tmp_path / f"{n}.csv")
+        told.add(rows(tmp_path / f"{n}.csv")[0]["notes"])
+    assert len(told) == 1 and "function" in (words := told.pop()) and " at 0x" not in words
+
+
+def test_a_line_that_fails_behind_an_answer_costs_it_nothing_as_in_the_notebook(tmp_path, seed):
+    source = RIGHT + "print(answer(my_own_call, tools))\n"
+    path = laid_down(filled(solution(), answer=source), tmp_path)
+    grade(path, "--secret", seed, "--out", tmp_path / "g.csv")
+    assert rows(tmp_path / "g.csv")[0]["total"] == "12"
 
 
 def test_a_file_that_changed_is_graded_anew(tmp_path, seed):

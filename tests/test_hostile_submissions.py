@@ -10,6 +10,7 @@ from handed_in import SOLUTIONS, cell, filled, grade_id, laid_down, solution
 
 import harness_zero
 from harness_zero.grading.exercises import LABS
+from harness_zero.grading.record.feedback import page
 from harness_zero.grading.record.grade import Room, graded, laid
 from harness_zero.grading.record.isolation import Limits, isolates
 from harness_zero.grading.record.submissions import submission
@@ -216,6 +217,24 @@ def test_what_an_answer_printed_or_wrote_is_gone_for_the_next_submission(tmp_pat
     finds = "import os\nif os.path.exists('/tmp/left'): raise OSError\n" + ANSWER
     assert marks(filled(solution(), answer=leaves), tmp_path, room) == FULL
     assert marks(filled(solution(), answer=finds), tmp_path, room) == FULL
+
+
+TELLS = {
+    "as it meets it": "    raise ValueError(call)\n",
+    "later": "    global met\n    met = call\n",
+}
+
+
+@pytest.mark.parametrize("when", TELLS)
+def test_an_answer_cannot_tell_what_a_case_was_that_is_not_shown(when, tmp_path, room):
+    answer = ANSWER.replace(
+        "tools):\n", "tools):\n  if call['name'] == 'tell' and call['input']:\n"
+    )
+    answer = answer.replace("    return", TELLS[when] + "  return")
+    later = "met = ''\ndef next_array(messages, reply, results):\n    raise ValueError(met)\n"
+    path = laid_down(filled(solution(), answer=answer, next_array=later), tmp_path)
+    told = page(graded(submission(path), room))
+    assert "toolu_" not in told and "ValueError" in told
 
 
 def test_an_answer_that_knows_the_inputs_of_the_promises_is_found_out(tmp_path, room):

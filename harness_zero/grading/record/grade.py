@@ -4,8 +4,9 @@ A process that was ended, whoever ended it, costs the exercise that was at work;
 a new process. A cell that ends its process is left out of the next.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from time import monotonic
@@ -29,6 +30,7 @@ LONG = (
     60.0  # seconds; it is the process that is ended when its time is up, so that this rings never
 )
 NOT_DONE = "not done yet"
+ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 Judged = tuple[list[Finding], str]  # and why it earns nothing, if it does not
 
 
@@ -159,6 +161,7 @@ class Sitting:
         """The same in a process with only the cells whose names the answer uses."""
         needed = self.plan.needed(exercise.name, self.given.cells)
         alone = Process(self, {slot.name for slot in self.plan.slots if not slot.exercise} | needed)
+        seconds = self.room.limits.seconds * (1 - FIRST)
         try:
             return judge(alone)
         finally:
@@ -196,12 +199,11 @@ class Process:
         found: list[Finding] = []
         try:
             remote = self.at_work()
-            if exercise.name in self.faults:
-                return [], self.faults[exercise.name]
             with remote.within(seconds):
                 found, reason = judge(remote.find(exercise.name))
         except Missing:
-            return [], f"{exercise.name} is not there: its cell defines no such function"
+            missing = f"{exercise.name} is not there: its cell defines no such function"
+            return [], self.faults.get(exercise.name, missing)
         except (Exception, KeyboardInterrupt) as error:
             reason = in_words(error)
         gone = self.remote.gone if self.remote else ""
@@ -251,15 +253,21 @@ def held(exercise: Exercise, answer: Any) -> Judged:
     """An answer held to its promises."""
     if odd := getattr(answer, "odd", None):
         return [], f"{exercise.name} is a function with async or yield in it ({odd})"
-    found = findings(exercise, answer, working)
+    found = [settled(each) for each in findings(exercise, answer, working)]
     return found, "" if passed(exercise, found) else told(found[-1])
+
+
+def settled(found: Finding) -> Finding:
+    """A finding without the addresses of objects, which are others in each process."""
+    bare = [ADDRESS.sub("", each) for each in (found.expected, found.got, found.why)]
+    return replace(found, expected=bare[0], got=bare[1], why=bare[2])
 
 
 def in_words(error: BaseException) -> str:
     """An error in words that came from a learner's process, or on the way."""
     if isinstance(error, Gone):
         return words_of(error)
-    return cut(f"{type(error).__name__}: {words_of(error)}", LONGEST)
+    return cut(f"{type(error).__name__}: {ADDRESS.sub('', words_of(error))}", LONGEST)
 
 
 def told(found: Finding) -> str:
