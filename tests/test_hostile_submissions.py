@@ -200,10 +200,12 @@ def test_metadata_that_is_edited_changes_nothing(tmp_path, room):
     assert marks(notebook, tmp_path, room) == FULL
 
 
-def test_of_a_cell_that_is_there_twice_the_first_one_counts(tmp_path, room):
+def test_a_cell_that_is_there_twice_costs_no_other_exercise(tmp_path, room):
     notebook = solution()
     notebook["cells"].append(cell("raise OSError", grade_id="answer", solution=True))
     assert marks(notebook, tmp_path, room) == FULL
+    notebook["cells"][-1]["source"] = "answer = None"
+    assert marks(notebook, tmp_path, room) == {**FULL, "answer": 0}
 
 
 def test_a_cell_of_ones_own_does_not_run(tmp_path, room):

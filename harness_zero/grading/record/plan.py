@@ -6,6 +6,7 @@ is ours. Cells that only show or check something do not run.
 
 import ast
 import re
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -19,7 +20,12 @@ from harness_zero.grading.record.isolation import PACKAGE, SERVING
 from harness_zero.grading.record.pieces import borrowed_in, cut_out
 from harness_zero.grading.references import ASIDE, code, is_code, is_solution, solves, tags
 
-NOT_PYTHON = re.compile(r"^[%!?].*$", re.MULTILINE)  # what only a notebook understands
+NOT_PYTHON = {  # what only a notebook understands, and what stands in its place
+    re.compile(r"^[%!?].*$", re.MULTILINE): "",
+    re.compile(r"^(\s+)[%!?].*$", re.MULTILINE): r"\1pass",
+    re.compile(r"^(\s*[\w, ]+=\s*)[%!].*$", re.MULTILINE): r"\1None",
+    re.compile(r"^(\s*)[\w.]+\?\??$", re.MULTILINE): r"\1pass",
+}
 FROM = re.compile(r"^from (harness_zero\.\S+) import ([^\n(]+|\([^)]*\))", re.MULTILINE)
 WHOLE = {"harness_zero.brief", "harness_zero.labels", "harness_zero.messages", "harness_zero.run"}
 ABSENT = ("notebook", "grading", "flight", "simulator", "mine")  # they show, or they hold answers
@@ -102,7 +108,8 @@ def settings(
     there = [*map(as_module, files), *made]
     parts = [each for each in there if each not in WHOLE and ".grading.record" not in each]
     shown = {module: sorted(needed.get(module, ())) for module in parts if is_leaf(module, there)}
-    absent = sorted({*needed} - {*there})
+    absent = sorted({*needed, *(f"harness_zero.{each}" for each in ABSENT)} - {*there})
+    absent.append("IPython.display")
     return {"shown": shown, "absent": absent, "hidden": OURS.get(name, {})}, files
 
 
@@ -151,13 +158,23 @@ def is_leaf(module: str, there: list[str]) -> bool:
 
 def names_in(source: str) -> set[str]:
     """The names that stand in a cell; none in one that is no Python."""
-    try:
-        tree = ast.parse(as_python(source))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return set()
-    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    tree = parsed(as_python(source))
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} if tree else set()
 
 
 def as_python(source: str) -> str:
-    """What stands in a learner's cell, without the lines that only a notebook understands."""
-    return NOT_PYTHON.sub("", source.replace("\r\n", "\n"))
+    """What stands in a learner's cell; if that is no Python, without what only a notebook knows."""
+    source = source.replace("\r\n", "\n")
+    if not parsed(source):
+        for strange, instead in NOT_PYTHON.items():
+            source = strange.sub(instead, source)
+    return source
+
+
+def parsed(source: str) -> ast.Module | None:
+    """The tree of what is Python, without a word about what is odd in it."""
+    with warnings.catch_warnings(action="ignore"):
+        try:
+            return ast.parse(source)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return None

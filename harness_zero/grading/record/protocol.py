@@ -11,6 +11,7 @@ import os
 import sys
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from itertools import count, islice
 from typing import Any
 from weakref import ref
@@ -118,6 +119,8 @@ class Crossing:
         made = error.args
         if isinstance(error, OSError) and error.filename is not None:
             made = (error.errno, error.strerror, error.filename)
+        if isinstance(error, SyntaxError):
+            made = (str(error),)
         args = [each if is_plain(each) else words_of(each) for each in made]
         return {
             "$": "error",
@@ -276,9 +279,7 @@ class Crossing:
             beyond = self.trusting and given["beyond"]
             kind = self.error_kind(str(given["kind"])[:80], str(given["module"]), beyond)
             args = self.take(given["args"])
-            error = kind.__new__(kind, *args)
-            if not isinstance(error, OSError):  # which tells its words apart by itself
-                error.args = tuple(args)
+            error = made_of(kind, args)
             tells = given["tells"].items()
             vars(error).update({name: each for name, each in tells if is_told(name, each)})
             self.keep(number, error)
@@ -333,6 +334,16 @@ def nothing() -> None:
 def tagged(tag: str, parts: list[Any]) -> Any:
     """Parts under the name of what they make; a list needs none."""
     return parts if tag == "list" else {"$": tag, "of": parts}
+
+
+def made_of(kind: type[BaseException], args: list[Any]) -> BaseException:
+    """An error made with these arguments, as far as its class takes them."""
+    with suppress(TypeError, ValueError):
+        if kind.__module__ == "builtins":  # some of them tell their words apart
+            return kind(*args)
+    error = kind.__new__(kind, *args)
+    error.args = tuple(args)
+    return error
 
 
 def is_plain(value: Any) -> bool:

@@ -102,7 +102,8 @@ def filled(cells: list[dict], lab: Lab) -> tuple[dict[str, str], tuple[str, ...]
     for cell in cells:
         name = grade_id(cell)
         if name in known and name in found:
-            notes.append(f"the cell {name} is there twice; the first one counts")
+            found[name] += f"\n{source_of(cell)}"
+            notes.append(f"the cell {name} is there twice; they count as one, in their order")
         elif name in known:
             found[name] = source_of(cell)
     for name in [name for name in found if len(found[name]) > LONGEST]:
