@@ -98,7 +98,7 @@ def gaps(lab: Lab) -> set[str]:
 
 def filled(cells: list[dict], lab: Lab) -> tuple[dict[str, str], tuple[str, ...]]:
     """What stands in the learner's cells, by id, and what is to be said of the notebook."""
-    known, found, notes = gaps(lab), {}, []
+    known, found, notes = gaps(lab), dict[str, str](), list[str]()
     for cell in cells:
         name = grade_id(cell)
         if name in known and name in found:
