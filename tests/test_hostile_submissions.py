@@ -176,6 +176,40 @@ def test_files_of_this_machine_are_out_of_reach(tmp_path, room):
         assert found == {**FULL, "answer": 0}
 
 
+IN_MEMORY = """
+import gc, types
+functions = [each for each in gc.get_objects() if isinstance(each, types.FunctionType)]
+{} = next(each for each in functions if each.__name__ == {!r})
+"""
+OURS = {  # where our answer to an exercise would be, and how to have it
+    "imports": ("03_errors_as_data", "excerpt", "from harness_zero.brief import excerpt"),
+    "looks behind a function": (
+        "01_structural_stop",
+        "pairing-fault",
+        "pairing_fault = said.__globals__['pairing_fault']",
+    ),
+    "reads a file": (
+        "01_structural_stop",
+        "pairing-fault",
+        "exec(open('/course/harness_zero/messages.py').read())",
+    ),
+    "looks through memory": ("10_try_again", "retried", IN_MEMORY.format("retried", "retried")),
+    "finds another name of it": ("10_try_again", "key", IN_MEMORY.format("key", "key_of")),
+    "finds a policy": (
+        "05_two_halves",
+        "structural-stop",
+        IN_MEMORY.format("structural_stop", "structural_stop"),
+    ),
+}
+
+
+@pytest.mark.parametrize("how", OURS)
+def test_our_own_answer_is_not_there_to_be_found(how, tmp_path, room):
+    lab, slot, source = OURS[how]
+    notebook = filled(solution(lab), **{slot.replace("-", "_"): source})
+    assert marks(notebook, tmp_path, room, lab)[slot.replace("-", "_")] == 0
+
+
 def test_what_is_there_to_read_is_nobodys_to_write(tmp_path, room):
     for folder in ("/", "/course", "/usr", "/course/harness_zero"):
         writes = f"open('{folder}/left', 'w')\n"

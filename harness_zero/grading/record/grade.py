@@ -21,6 +21,7 @@ from harness_zero.grading.record.peer import Gone
 from harness_zero.grading.record.plan import NOT_YET, Plan, Slot, as_python, plan
 from harness_zero.grading.record.protocol import words_of
 from harness_zero.grading.record.remote import Missing, Remote
+from harness_zero.grading.record.stripped import stripped
 from harness_zero.grading.record.submissions import Submission
 from harness_zero.patience import working
 
@@ -77,7 +78,7 @@ class Room:
 def laid(folder: Path, labs: Iterable[str]) -> None:
     """Lay down what the processes of these labs see."""
     for lab in labs:
-        lay_inside(folder / lab, plan(lab).files, folder / "once", plan(lab).made)
+        lay_inside(folder / lab, stripped(plan(lab)), folder / "once")
     folder.chmod(0o755)
 
 

@@ -4,14 +4,15 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from hashlib import sha256
 from importlib.util import cache_from_source
 from itertools import count
 from pathlib import Path
 from py_compile import compile as compiled
-from shutil import copyfile, which
+from shutil import which
 
 import harness_zero
 
@@ -64,23 +65,20 @@ class Limits:
     cpu: int = 60  # seconds in all
 
 
-def lay_inside(folder: Path, files: Iterable[str], once: Path, made: Mapping[str, str]) -> Path:
+def lay_inside(folder: Path, files: Mapping[str, str], once: Path) -> Path:
     """What a learner's process may see of the package, in a folder; all is compiled once."""
-    for name in files:
-        source, target = (each / "harness_zero" / f"{name}.py" for each in (once, folder))
+    for name, text in files.items():
+        content = text.encode()
+        source = once / sha256(content).hexdigest() / f"{name}.py"
+        target = folder / "harness_zero" / f"{name}.py"
         if not source.exists():
             source.parent.mkdir(parents=True, exist_ok=True)
-            copyfile(PACKAGE / f"{name}.py", source)
-            compiled(str(source), doraise=True)
+            source.write_bytes(content)
+            compiled(str(source), dfile=f"/course/harness_zero/{name}.py", doraise=True)
         cached = Path(cache_from_source(str(target)))
         cached.parent.mkdir(parents=True, exist_ok=True)
         os.link(source, target)
         os.link(cache_from_source(str(source)), cached)
-    for name, text in made.items():
-        target = folder / "harness_zero" / f"{name}.py"
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text, "utf-8")
-        compiled(str(target), doraise=True)
     for path in [folder, *folder.rglob("*")]:
         path.chmod(0o755 if path.is_dir() else 0o644)
     return folder
