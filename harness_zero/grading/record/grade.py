@@ -27,9 +27,6 @@ from harness_zero.patience import working
 
 LONGEST = 300  # characters of a reason
 FIRST = 0.75  # of an exercise's time; the rest is for a second try
-LONG = (
-    60.0  # seconds; it is the process that is ended when its time is up, so that this rings never
-)
 NOT_DONE = "not done yet"
 ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 Judged = tuple[list[Finding], str]  # and why it earns nothing, if it does not
