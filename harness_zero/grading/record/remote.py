@@ -41,6 +41,7 @@ class Remote:
         self.serving = self.process.pid  # of its processes the one that serves
         assert self.process.stdin and self.process.stdout
         reads, writes = self.process.stdout.fileno(), self.process.stdin.fileno()
+        os.set_blocking(writes, False)
         self.peer = Peer(reads, writes, self.serve, "out")
         self.peer.crossing = self.crossing = Crossing(self.proxy, trusting=False)
         self.depth = 0  # of calls inside each other

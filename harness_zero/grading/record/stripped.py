@@ -26,8 +26,13 @@ def stripped(plan: Plan) -> dict[str, str]:
 
 def left(file: str, used: set[Name], hidden: tuple[str, ...]) -> str:
     """What a file holds without the bodies of functions that are not used, or hidden."""
-    there = functions(file)
-    empty = {name for name in there if (file, name) not in used or name in hidden}
+    unused = {name for name in functions(file) if (file, name) not in used}
+    return without(file, frozenset(unused.union(hidden)))
+
+
+@cache
+def without(file: str, empty: frozenset[str]) -> str:
+    """What a file holds without the bodies of these functions."""
     if not empty:
         return source(file)
     body = [emptied(each) if named(each) in empty else each for each in tree(file).body]
