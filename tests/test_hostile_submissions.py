@@ -159,6 +159,20 @@ def test_an_answer_that_does_this_when_it_is_called_costs_its_own_exercise(what,
     assert marks(filled(solution(), answer=source), tmp_path, room) == {**FULL, "answer": 0}
 
 
+def test_without_isolation_a_process_that_outlives_its_own_holds_up_nobody(tmp_path, room):
+    outlives = (
+        "import os, time\n"
+        "if os.fork() == 0:\n"
+        "    os.setsid()\n"
+        "    time.sleep(30)\n"
+        "    os._exit(0)\n"
+        "os._exit(0)\n"
+    )
+    began, weak = time.monotonic(), Room(room.folder, room.limits, False, SECRET)
+    assert marks(filled(solution(), answer=outlives), tmp_path, weak) == {**FULL, "answer": 0}
+    assert time.monotonic() - began < 20
+
+
 def test_the_network_is_out_of_reach(tmp_path, room):
     with socket.create_server(("127.0.0.1", 0)) as server:
         at = server.getsockname()
