@@ -2,6 +2,7 @@
 
 import os
 import socket
+import sys
 import time
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import harness_zero
 from harness_zero.grading.exercises import LABS
 from harness_zero.grading.record.feedback import page
 from harness_zero.grading.record.grade import Room, graded, laid
-from harness_zero.grading.record.isolation import Limits, isolates
+from harness_zero.grading.record.isolation import Limits, covered, isolates
 from harness_zero.grading.record.submissions import submission
 
 SECRET = b"a secret of tests"
@@ -224,8 +225,33 @@ def test_our_own_answer_is_not_there_to_be_found(how, tmp_path, room):
     assert marks(notebook, tmp_path, room, lab)[slot.replace("-", "_")] == 0
 
 
+def test_packages_and_the_name_of_this_machine_are_out_of_reach(tmp_path, room):
+    looks = "import glob, os, socket\n"
+    looks += f"places = ['/usr', '/usr/local', {sys.base_prefix!r}]\n"
+    looks += "found = [f for p in places for f in glob.glob(p + '/lib/python3*/*-packages/*')]\n"
+    looks += f"if found or socket.gethostname() == {socket.gethostname()!r}: raise OSError\n"
+    assert marks(filled(solution(), answer=looks + ANSWER), tmp_path, room) == FULL
+
+
+def test_a_course_that_lies_where_python_does_is_covered():
+    course = Path(harness_zero.__file__).parents[1]
+    assert str(course) in covered(str(course.parent)) and str(course) not in covered("/usr/lib")
+
+
+def test_memory_that_looks_like_files_has_a_limit(tmp_path, room):
+    for folder in ("/dev/shm", "/tmp"):
+        fills = f"for n in range(9): open(f'{folder}/{{n}}', 'wb').write(b'x' * 9_000_000)\n"
+        found = marks(filled(solution(), answer=fills + ANSWER), tmp_path, room)
+        assert found == {**FULL, "answer": 0}
+
+
+def test_locks_between_processes_work(tmp_path, room):
+    shares = "import multiprocessing\nlock = multiprocessing.Lock()\n"
+    assert marks(filled(solution(), answer=shares + ANSWER), tmp_path, room) == FULL
+
+
 def test_what_is_there_to_read_is_nobodys_to_write(tmp_path, room):
-    for folder in ("/", "/course", "/usr", "/course/harness_zero"):
+    for folder in ("/", "/course", "/usr", "/dev", "/course/harness_zero"):
         writes = f"open('{folder}/left', 'w')\n"
         found = marks(filled(solution(), answer=writes + ANSWER), tmp_path, room)
         assert found == {**FULL, "answer": 0}
