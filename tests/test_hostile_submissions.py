@@ -313,6 +313,23 @@ def test_an_answer_cannot_tell_what_a_case_was_that_is_not_shown(when, tmp_path,
     assert "toolu_" not in told and "ValueError" in told
 
 
+def test_a_process_that_is_patched_cannot_tell_of_it_either(tmp_path, room):
+    source = (
+        "import gc\n"
+        "worker = next(each for each in gc.get_objects() if type(each).__name__ == 'Worker')\n"
+        "find, met, asked = worker.find, [], []\n"
+        "def tells(frame):\n"
+        "    if frame['name'] != 'answer' and met: raise ValueError(met)\n"
+        "    return find(frame)\n"
+        "worker.find = tells\n"
+    )
+    answer = ANSWER.replace("tools):\n", "tools):\n    met.append(call)\n")
+    told = page(
+        graded(submission(laid_down(filled(solution(), answer=source + answer), tmp_path)), room)
+    )
+    assert "toolu_" not in told
+
+
 def test_an_answer_that_knows_the_inputs_of_the_promises_is_found_out(tmp_path, room):
     knows = (
         "def answer(call, tools):\n"

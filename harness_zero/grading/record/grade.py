@@ -7,7 +7,6 @@ a new process. A cell that ends its process is left out of the next.
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -20,7 +19,7 @@ from harness_zero.grading.record.isolation import Limits, lay_inside
 from harness_zero.grading.record.peer import Gone
 from harness_zero.grading.record.plan import NOT_YET, Plan, Slot, as_python, plan
 from harness_zero.grading.record.protocol import words_of
-from harness_zero.grading.record.remote import Missing, Remote
+from harness_zero.grading.record.remote import LATE, Missing, Remote
 from harness_zero.grading.record.stripped import stripped
 from harness_zero.grading.record.submissions import Submission
 from harness_zero.patience import working
@@ -159,7 +158,6 @@ class Sitting:
         """The same in a process with only the cells whose names the answer uses."""
         needed = self.plan.needed(exercise.name, self.given.cells)
         alone = Process(self, {slot.name for slot in self.plan.slots if not slot.exercise} | needed)
-        seconds = self.room.limits.seconds * (1 - FIRST)
         try:
             return judge(alone)
         finally:
@@ -187,10 +185,16 @@ class Process:
 
     def unseen(self, exercise: Exercise, seconds: float) -> Judged:
         """Whether an answer does here what ours does, in cases that are not shown."""
-        secret = self.sitting.room.secret
-        judge = partial(unlike, exercise.name, secret=secret)
-        _, reason = self.tried(exercise, seconds, lambda answer: ([], judge(answer)))
-        return [], reason if not reason or BROKEN in reason else f"{BROKEN}: {reason}"
+        told = {"", LATE}  # words that are ours
+
+        def judge(answer: Any) -> Judged:
+            told.add(reason := unlike(exercise.name, answer, self.sitting.room.secret))
+            return [], reason
+
+        _, reason = self.tried(exercise, seconds, judge)
+        if reason in told:
+            return [], f"{BROKEN}: {reason}" if reason == LATE else reason
+        return [], BROKEN
 
     def tried(self, exercise: Exercise, seconds: float, judge: Callable[[Any], Judged]) -> Judged:
         """What became of an answer that is judged here, if it comes to that."""

@@ -24,6 +24,7 @@ from harness_zero.grading.record.protocol import Crossing, Garbled
 from harness_zero.grading.record.proxies import proxy
 
 PREFIX = "harness-zero-"  # of a scratch that nothing else takes away
+LATE = "still running when its time was up"
 SLOWEST = 20.0  # seconds in which a process begins on a busy machine
 
 
@@ -74,7 +75,7 @@ class Remote:
     def within(self, seconds: float) -> Iterator[None]:
         """Kill it if it is still at work after so many seconds, less the time without a core."""
         here = clock.here()
-        late = partial(self.end, "still running when its time was up")
+        late = partial(self.end, LATE)
         deadline = clock.Deadline(seconds, late, lambda: self.waited() + here())
         deadline.start()
         try:
