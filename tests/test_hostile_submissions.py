@@ -2,6 +2,7 @@
 
 import os
 import socket
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -13,7 +14,7 @@ import harness_zero
 from harness_zero.grading.exercises import LABS
 from harness_zero.grading.record.feedback import page
 from harness_zero.grading.record.grade import Room, graded, laid
-from harness_zero.grading.record.isolation import Limits, isolates
+from harness_zero.grading.record.isolation import Limits, covered, isolates
 from harness_zero.grading.record.submissions import submission
 
 SECRET = b"a secret of tests"
@@ -160,6 +161,20 @@ def test_an_answer_that_does_this_when_it_is_called_costs_its_own_exercise(what,
     assert marks(filled(solution(), answer=source), tmp_path, room) == {**FULL, "answer": 0}
 
 
+def test_without_isolation_a_process_that_outlives_its_own_holds_up_nobody(tmp_path, room):
+    outlives = (
+        "import os, time\n"
+        "if os.fork() == 0:\n"
+        "    os.setsid()\n"
+        "    time.sleep(30)\n"
+        "    os._exit(0)\n"
+        "os._exit(0)\n"
+    )
+    began, weak = time.monotonic(), Room(room.folder, room.limits, False, SECRET)
+    assert marks(filled(solution(), answer=outlives), tmp_path, weak) == {**FULL, "answer": 0}
+    assert time.monotonic() - began < 20
+
+
 def test_the_network_is_out_of_reach(tmp_path, room):
     with socket.create_server(("127.0.0.1", 0)) as server:
         at = server.getsockname()
@@ -211,8 +226,33 @@ def test_our_own_answer_is_not_there_to_be_found(how, tmp_path, room):
     assert marks(notebook, tmp_path, room, lab)[slot.replace("-", "_")] == 0
 
 
+def test_packages_and_the_name_of_this_machine_are_out_of_reach(tmp_path, room):
+    looks = "import glob, os, socket\n"
+    looks += f"places = ['/usr', '/usr/local', {sys.base_prefix!r}]\n"
+    looks += "found = [f for p in places for f in glob.glob(p + '/lib/python3*/*-packages/*')]\n"
+    looks += f"if found or socket.gethostname() == {socket.gethostname()!r}: raise OSError\n"
+    assert marks(filled(solution(), answer=looks + ANSWER), tmp_path, room) == FULL
+
+
+def test_a_course_that_lies_where_python_does_is_covered():
+    course = Path(harness_zero.__file__).parents[1]
+    assert str(course) in covered(str(course.parent)) and str(course) not in covered("/usr/lib")
+
+
+def test_memory_that_looks_like_files_has_a_limit(tmp_path, room):
+    for folder in ("/dev/shm", "/tmp"):
+        fills = f"for n in range(9): open(f'{folder}/{{n}}', 'wb').write(b'x' * 9_000_000)\n"
+        found = marks(filled(solution(), answer=fills + ANSWER), tmp_path, room)
+        assert found == {**FULL, "answer": 0}
+
+
+def test_locks_between_processes_work(tmp_path, room):
+    shares = "import multiprocessing\nlock = multiprocessing.Lock()\n"
+    assert marks(filled(solution(), answer=shares + ANSWER), tmp_path, room) == FULL
+
+
 def test_what_is_there_to_read_is_nobodys_to_write(tmp_path, room):
-    for folder in ("/", "/course", "/usr", "/course/harness_zero"):
+    for folder in ("/", "/course", "/usr", "/dev", "/course/harness_zero"):
         writes = f"open('{folder}/left', 'w')\n"
         found = marks(filled(solution(), answer=writes + ANSWER), tmp_path, room)
         assert found == {**FULL, "answer": 0}
@@ -272,6 +312,23 @@ def test_an_answer_cannot_tell_what_a_case_was_that_is_not_shown(when, tmp_path,
     path = laid_down(filled(solution(), answer=answer, next_array=later), tmp_path)
     told = page(graded(submission(path), room))
     assert "toolu_" not in told and "ValueError" in told
+
+
+def test_a_process_that_is_patched_cannot_tell_of_it_either(tmp_path, room):
+    source = (
+        "import gc\n"
+        "worker = next(each for each in gc.get_objects() if type(each).__name__ == 'Worker')\n"
+        "find, met, asked = worker.find, [], []\n"
+        "def tells(frame):\n"
+        "    if frame['name'] != 'answer' and met: raise ValueError(met)\n"
+        "    return find(frame)\n"
+        "worker.find = tells\n"
+    )
+    answer = ANSWER.replace("tools):\n", "tools):\n    met.append(call)\n")
+    told = page(
+        graded(submission(laid_down(filled(solution(), answer=source + answer), tmp_path)), room)
+    )
+    assert "toolu_" not in told
 
 
 def test_an_answer_that_knows_the_inputs_of_the_promises_is_found_out(tmp_path, room):

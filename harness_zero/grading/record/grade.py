@@ -185,16 +185,16 @@ class Process:
 
     def unseen(self, exercise: Exercise, seconds: float) -> Judged:
         """Whether an answer does here what ours does, in cases that are not shown."""
-        said: list[str] = []
+        told = {"", LATE}  # words that are ours
 
         def judge(answer: Any) -> Judged:
-            said.append(unlike(exercise.name, answer, self.sitting.room.secret))
-            return [], said[0]
+            told.add(reason := unlike(exercise.name, answer, self.sitting.room.secret))
+            return [], reason
 
         _, reason = self.tried(exercise, seconds, judge)
-        if not reason or [reason] == said:
-            return [], reason
-        return [], f"{BROKEN}: {LATE}" if reason == LATE else BROKEN  # no word of the answer's
+        if reason in told:
+            return [], f"{BROKEN}: {reason}" if reason == LATE else reason
+        return [], BROKEN
 
     def tried(self, exercise: Exercise, seconds: float, judge: Callable[[Any], Judged]) -> Judged:
         """What became of an answer that is judged here, if it comes to that."""

@@ -22,9 +22,9 @@ from harness_zero.grading.references import ASIDE, code, is_code, is_solution, s
 
 NOT_PYTHON = {  # what only a notebook understands, and what stands in its place
     re.compile(r"^[%!?].*$", re.MULTILINE): "",
-    re.compile(r"^(\s+)[%!?].*$", re.MULTILINE): r"\1pass",
-    re.compile(r"^(\s*[\w, ]+=\s*)[%!].*$", re.MULTILINE): r"\1None",
-    re.compile(r"^(\s*)[\w.]+\?\??$", re.MULTILINE): r"\1pass",
+    re.compile(r"^([ \t]+)[%!?].*$", re.MULTILINE): r"\1pass",
+    re.compile(r"^([ \t]*\w[\w, ]*=[ \t]*)[%!].*$", re.MULTILINE): r"\1None",
+    re.compile(r"^([ \t]*)[\w.]+\?\??$", re.MULTILINE): r"\1pass",
 }
 FROM = re.compile(r"^from (harness_zero\.\S+) import ([^\n(]+|\([^)]*\))", re.MULTILINE)
 WHOLE = {"harness_zero.brief", "harness_zero.labels", "harness_zero.messages", "harness_zero.run"}

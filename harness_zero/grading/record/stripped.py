@@ -49,7 +49,12 @@ def emptied(function: ast.stmt) -> ast.stmt:
 def reached(plan: Plan) -> set[Name]:
     """The functions that can be called: by whoever imports, and by what those call."""
     todo = [name for file in plan.files for name in roots(file, plan.settings["shown"])]
-    todo += [name for made in plan.made.values() for each in imported(made) for name in of(*each)]
+    todo += [
+        name
+        for made in plan.made.values()
+        for each in imported(ast.parse(made))
+        for name in of(*each)
+    ]
     found = set[Name]()
     while todo:
         if (name := todo.pop()) not in found:
@@ -102,6 +107,7 @@ def named(statement: ast.stmt) -> str:
     return statement.name if isinstance(statement, Function) else ""
 
 
+@cache
 def exists(file: str) -> bool:
     """Whether the package has this file."""
     return (PACKAGE / f"{file}.py").is_file()
@@ -128,11 +134,11 @@ def functions(file: str) -> dict[str, Function]:
 @cache
 def imports(file: str) -> list[tuple[str, str, str]]:
     """What a file imports of ours."""
-    return imported(source(file))
+    return imported(tree(file))
 
 
-def imported(text: str) -> list[tuple[str, str, str]]:
+def imported(program: ast.Module) -> list[tuple[str, str, str]]:
     """The names that a program imports of ours, each with its module and its name there."""
-    nodes = [each for each in ast.walk(ast.parse(text)) if isinstance(each, ast.ImportFrom)]
+    nodes = [each for each in ast.walk(program) if isinstance(each, ast.ImportFrom)]
     ours = [each for each in nodes if (each.module or "").startswith("harness_zero")]
     return [(a.asname or a.name, str(node.module), a.name) for node in ours for a in node.names]
