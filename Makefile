@@ -36,12 +36,13 @@ labs: .venv/authors   ## generate labs/ from solutions/
 notebooks: .venv/authors  ## run chapters and solutions, and write their outputs back
 	.venv/bin/python -m harness_zero.grading.notebooks $(FILES)
 
-bench: .venv/authors  ## measure what a round costs, beside a bare loop
+bench: .venv/authors  ## measure what a round, a flight and a graded submission cost
 	.venv/bin/python benchmarks/loop.py
 	.venv/bin/python benchmarks/requests.py
 	.venv/bin/python benchmarks/stepper.py
 	.venv/bin/python benchmarks/journal.py
 	.venv/bin/python benchmarks/flight.py
+	.venv/bin/python benchmarks/grading.py
 
 conformance: .venv/authors  ## hold the offline API's rules against the real one, if there is a key
 	.venv/bin/python -m harness_zero.simulator.conformance

@@ -6,16 +6,54 @@ cell, as far as the answer needs it. So the cell imports nothing but what a lear
 
 import ast
 from collections.abc import Callable, Iterator
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from symtable import SymbolTable, symtable
 
-from harness_zero.grading.record.sources import (
-    Named,
-    brought_by,
-    is_ours,
-    made_by,
-    names_in,
-    parts_in,
-    source,
-)
+Named = tuple[str, str]  # a module, and a name in it; of a module itself the name is empty
+
+
+class Source:
+    """A module that is read and not run: what it defines, and what it imports."""
+
+    def __init__(self, module: str) -> None:
+        self.defined: dict[str, ast.stmt] = {}
+        self.imported: dict[str, Named] = {}
+        for node in ast.parse(Path(find_spec(module).origin).read_text("utf-8")).body:
+            self.defined.update(dict.fromkeys(made_by(node), node))
+            self.imported.update(brought_by(node))
+
+
+source = cache(Source)
+
+
+def made_by(node: ast.stmt) -> list[str]:
+    """The names that a statement defines."""
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        return [node.name]
+    targets = getattr(node, "targets", [getattr(node, "target", None)])
+    named = [each for target in targets if target for each in ast.walk(target)]
+    return [each.id for each in named if isinstance(each, ast.Name)]
+
+
+def brought_by(node: ast.stmt) -> dict[str, Named]:
+    """The names that an import brings, and what they are."""
+    if isinstance(node, ast.Import):
+        return {each.asname or each.name: (each.name, "") for each in node.names}
+    if not isinstance(node, ast.ImportFrom):
+        return {}
+    found = {each.asname or each.name: (node.module, each.name) for each in node.names}
+    return {name: (".".join(of), "") if is_ours(".".join(of)) else of for name, of in found.items()}
+
+
+@cache
+def is_ours(module: str) -> bool:
+    """Whether this is a module of the package, and no name in one."""
+    package = module.rpartition(".")[0]
+    if package and not (is_ours(package) and find_spec(package).submodule_search_locations):
+        return False
+    return module.startswith("harness_zero") and find_spec(module) is not None
 
 
 class Cell:
@@ -50,7 +88,7 @@ class Cell:
 
     def follow(self, of: Named) -> None:
         """Note what an import needs, if it is one of ours."""
-        if is_ours(of[0]):
+        if of[0].startswith("harness_zero"):
             self.need(*of)
 
     def lines(self, module: str, known: dict[str, Named]) -> Iterator[str]:
@@ -67,7 +105,7 @@ class Cell:
 
     def brought(self, name: str, module: str, part: str) -> Iterator[str]:
         """The line that brings a name; none for a module of which nothing is used."""
-        if not is_ours(module) or (part and self.may(module, part)):
+        if not module.startswith("harness_zero") or (part and self.may(module, part)):
             alias = "" if name == (part or module) else f" as {name}"
             yield f"from {module} import {part}{alias}" if part else f"import {module}{alias}"
         elif module in self.needed:
@@ -102,6 +140,24 @@ def apart(name: str, body: str, wanted: ast.expr) -> str:
     """The same where the answer uses something else that is called as the answer is."""
     inside = "".join(f"    {line}\n" if line else "\n" for line in body.splitlines())
     return f"def _answer():\n{inside}    return {ast.unparse(wanted)}\n\n\n{name} = _answer()\n"
+
+
+def names_in(node: ast.AST) -> set[str]:
+    """The names in a piece of source that are not its own."""
+    return outer(symtable(ast.unparse(node), "a piece", "exec"))
+
+
+def outer(table: SymbolTable) -> set[str]:
+    """The names that a scope, or one inside it, takes from outside."""
+    top = table.get_type() == "module"
+    found = {each.get_name() for each in table.get_symbols() if top or each.is_global()}
+    return found.union(*map(outer, table.get_children()))
+
+
+def parts_in(node: ast.AST, name: str) -> set[str]:
+    """Which parts of what has this name are used in a piece of source."""
+    found = [each for each in ast.walk(node) if isinstance(each, ast.Attribute)]
+    return {f.attr for f in found if isinstance(f.value, ast.Name) and f.value.id == name}
 
 
 def bare(node: ast.AST) -> ast.AST:

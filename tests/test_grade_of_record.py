@@ -10,7 +10,8 @@ import time
 
 import pytest
 from click.testing import CliRunner
-from handed_in import filled, laid_down, solution
+from handed_in import cell as cell_of
+from handed_in import filled, grade_id, laid_down, solution
 
 from harness_zero.cli import main
 from harness_zero.grading.exercises import EXERCISES, LABS
@@ -19,6 +20,10 @@ from harness_zero.grading.record.plan import NOT_YET, plan
 from harness_zero.grading.record.submissions import submission
 
 SECRET = "a secret of sixteen bytes and more"
+RIGHT = """
+def answer(call, tools):
+    return tool_result(call["id"], str(tools[call["name"]](**call["input"])))
+"""
 
 
 @pytest.fixture
@@ -73,6 +78,89 @@ def test_grading_again_changes_nothing_and_takes_what_is_kept(tmp_path, seed):
     (tmp_path / "grades.csv.kept.jsonl").unlink()
     grade(*files, "--secret", seed, "--out", out)
     assert out.read_bytes() == before
+
+
+def test_a_wrong_answer_is_told_in_the_same_words_each_time(tmp_path, seed):
+    source = "def answer(call, tools): return tools[call['name']]"
+    path, told = laid_down(filled(solution(), answer=source), tmp_path), set()
+    for n in range(2):
+        grade(path, "--secret", seed, "--out", tmp_path / f"{n}.csv")
+        told.add(rows(tmp_path / f"{n}.csv")[0]["notes"])
+    assert len(told) == 1 and "function" in (words := told.pop()) and " at 0x" not in words
+
+
+AS_IN_THE_NOTEBOOK = {
+    "magics of all kinds": "%%time\n%matplotlib inline\nif True:\n    !ls\nfiles = !ls\nlen?\n"
+    + RIGHT,
+    "a line that begins with %": "text = ('%s'\n% 1)\n" + RIGHT,
+    "a text whose line begins with !": 'if len("""\n!\n""") != 3: raise OSError\n' + RIGHT,
+    "await at the top": "import asyncio\nawait asyncio.sleep(0)\n" + RIGHT,
+    "what is shown": "from IPython.display import Markdown\ndisplay(Markdown('x'))\n" + RIGHT,
+    "a class that is pickled": (
+        "import pickle\nclass A: pass\npickle.loads(pickle.dumps(A()))\n" + RIGHT
+    ),
+    "a main program": RIGHT + "if __name__ != '__main__': answer = None\n",
+    "a class that can be called": (
+        "class Answers:\n"
+        "    def __call__(self, call, tools):\n"
+        "        return tool_result(call['id'], str(tools[call['name']](**call['input'])))\n"
+        "answer = Answers()\n"
+    ),
+    "annotations of later": "from __future__ import annotations\n"
+    + RIGHT.replace("tools)", "tools: X)"),
+    "much that is printed": RIGHT.replace("    return", "    print('x' * 10**6)\n    return"),
+    "an event loop": (
+        "import asyncio\n"
+        "async def later(call, tools):\n"
+        "    return tool_result(call['id'], str(tools[call['name']](**call['input'])))\n"
+        "def answer(call, tools): return asyncio.run(later(call, tools))\n"
+    ),
+    "a thread": (
+        "from concurrent.futures import ThreadPoolExecutor\n"
+        "def answer(call, tools):\n"
+        "    with ThreadPoolExecutor() as pool:\n"
+        "        output = pool.submit(tools[call['name']], **call['input']).result()\n"
+        "    return tool_result(call['id'], str(output))\n"
+    ),
+}
+
+
+def test_what_works_in_a_notebook_works_for_the_record(tmp_path, seed):
+    files = [
+        laid_down(filled(solution(), answer=source), tmp_path, what)
+        for what, source in AS_IN_THE_NOTEBOOK.items()
+    ]
+    grade(*files, "--secret", seed, "--out", tmp_path / "g.csv")
+    assert {row["learner"]: row["notes"] for row in rows(tmp_path / "g.csv")} == dict.fromkeys(
+        AS_IN_THE_NOTEBOOK, ""
+    )
+
+
+def test_a_cell_that_was_split_counts_as_one(tmp_path, seed):
+    notebook = filled(solution(), answer="def text(tool, input):\n    return str(tool(**input))\n")
+    at = next(n for n, each in enumerate(notebook["cells"]) if grade_id(each) == "answer")
+    second = RIGHT.replace(
+        'str(tools[call["name"]](**call["input"]))', "text(tools[call['name']], call['input'])"
+    )
+    notebook["cells"].insert(at + 1, cell_of(second, grade_id="answer", solution=True))
+    grade(laid_down(notebook, tmp_path), "--secret", seed, "--out", tmp_path / "g.csv")
+    (found,) = rows(tmp_path / "g.csv")
+    assert found["total"] == "12" and "count as one" in found["notes"]
+
+
+def test_what_python_says_of_a_slip_is_told(tmp_path, seed):
+    path = laid_down(filled(solution(), answer="def answer(call, tools:"), tmp_path)
+    grade(path, "--secret", seed, "--out", tmp_path / "g.csv")
+    assert (
+        "SyntaxError: '(' was never closed (answer, line 1)" in rows(tmp_path / "g.csv")[0]["notes"]
+    )
+
+
+def test_a_line_that_fails_behind_an_answer_costs_it_nothing_as_in_the_notebook(tmp_path, seed):
+    source = RIGHT + "print(answer(my_own_call, tools))\n"
+    path = laid_down(filled(solution(), answer=source), tmp_path)
+    grade(path, "--secret", seed, "--out", tmp_path / "g.csv")
+    assert rows(tmp_path / "g.csv")[0]["total"] == "12"
 
 
 def test_a_file_that_changed_is_graded_anew(tmp_path, seed):

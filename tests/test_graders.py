@@ -1,18 +1,21 @@
 """Graders are tested themselves: on untouched labs, on right answers and on wrong ones."""
 
+import sys
 import time
 from inspect import getsource
 from itertools import product
+from types import FunctionType
 
 import pytest
 from answers import RIGHT, WRONG
 
 from harness_zero.course import checkout, lay
 from harness_zero.grading.answers import check_lab
-from harness_zero.grading.checks import findings, passed, untried
+from harness_zero.grading.checks import finding, findings, passed, untried
 from harness_zero.grading.exercises import EXERCISES, LABS
 from harness_zero.messages import array_fault
 from harness_zero.notebook.check import lines
+from harness_zero.run import Run
 
 DIAGNOSES = [name for name, exercise in EXERCISES.items() if exercise.case]
 
@@ -123,3 +126,55 @@ def findings_of(name, diagnosis):
 @pytest.mark.parametrize("name", DIAGNOSES)
 def test_a_case_is_the_same_run_every_time(name):
     assert EXERCISES[name].case.play() == EXERCISES[name].case.play()
+
+
+def kept(value, lent):
+    """What is lent, or comes from what is lent, as it is; it is kept, to be spoiled later."""
+    lent.append(value)
+    if isinstance(value, dict) and any(map(callable, value.values())):
+        return {name: kept(each, lent) for name, each in value.items()}
+    if not callable(value) or isinstance(value, type):
+        return value
+
+    def stands(*args, **named):
+        given = [kept(each, lent) for each in args]
+        return kept(value(*given, **{name: kept(each, lent) for name, each in named.items()}), lent)
+
+    vars(stands).update(getattr(value, "__dict__", {}))
+    return stands
+
+
+def spoil(value, done):
+    """Change all that can be changed in a value."""
+    if id(value) in done:
+        return
+    done[id(value)] = value
+    inside = vars(value) if isinstance(value, Run) else value
+    if isinstance(inside, list | tuple | dict):
+        for each in [*(inside.values() if isinstance(inside, dict) else inside)]:
+            spoil(each, done)
+    if isinstance(value, list):
+        value.append("spoiled")
+    if isinstance(value, dict):
+        value["spoiled"] = True
+
+
+def constants():
+    """What the modules of the course hold, in words."""
+    held = {}
+    for module in [each for name, each in sys.modules.items() if name.startswith("harness_zero")]:
+        for name, value in vars(module).items():
+            if isinstance(value, FunctionType):
+                held[module.__name__, name] = repr(value.__defaults__)
+            elif isinstance(value, list | tuple | dict) and not name.startswith("__"):
+                held[module.__name__, name] = repr(value)
+    return held
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_what_an_answer_spoils_is_whole_for_the_next_one(name):
+    for promise in EXERCISES[name].promises:
+        lent = []
+        finding(promise, kept(RIGHT[name][0], lent))
+        spoil(lent, {})
+        assert {key for key, words in constants().items() if "spoiled" in words} == set()

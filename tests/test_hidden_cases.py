@@ -446,19 +446,22 @@ def test_nothing_of_a_hidden_case_is_told_to_anybody(how, rooms, tmp_path):
     assert not [word for word in words_drawn(SECRET) if word in told(grade)]
     page = feedback.page(grade)
     assert "think about: " in page and "are drawn by whoever grades" in page
+    assert "tried in cases and flights that are not shown" in page
+    assert "with what the notebook shows, and nothing else" in page
 
 
 def test_what_was_heard_in_a_hidden_case_cannot_be_told_by_another_exercise(rooms, tmp_path):
-    tells = """
+    hears = """
 heard = []
 def answer(call, tools):
-    heard.append(str(call))
+    if call["name"] not in ("note", "look", "tell"):
+        heard.append(call["name"])
     return tool_result(call["id"], str(tools[call["name"]](**call["input"])))
 """
-    later = "def next_array(messages, reply, results): return heard[-1]"
-    grade = grade_of(rooms, tmp_path, answer=tells, next_array=later)
+    tells = "def next_array(messages, reply, results): return f'heard {heard}'"
+    grade = grade_of(rooms, tmp_path, answer=hears, next_array=tells)
     assert mark_of(grade, "answer").points == 3 and mark_of(grade, "next_array").points == 0
-    assert "tool_use" in mark_of(grade, "next_array").reason
+    assert "heard []" in mark_of(grade, "next_array").reason
     assert not [word for word in words_drawn(SECRET) if word in told(grade)]
 
 
@@ -483,3 +486,9 @@ def answer(call, tools):
     reason = mark_of(grade, "answer").reason
     assert NOT_SHOWN in reason and "still running when its time was up" in reason
     assert mark_of(grade, "next_array").points == mark_of(grade, "next_array").of
+
+
+def test_our_solution_passes_from_outside_whatever_the_secret(rooms, tmp_path):
+    for number in range(4):
+        grade = grade_of(rooms, tmp_path, bytes([number]) * 16, "10_try_again")
+        assert [mark.reason for mark in grade.marks] == [""] * len(grade.marks)

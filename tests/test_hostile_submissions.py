@@ -2,6 +2,8 @@
 
 import os
 import socket
+import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -10,8 +12,9 @@ from handed_in import SOLUTIONS, cell, filled, grade_id, laid_down, solution
 
 import harness_zero
 from harness_zero.grading.exercises import LABS
+from harness_zero.grading.record.feedback import page
 from harness_zero.grading.record.grade import Room, graded, laid
-from harness_zero.grading.record.isolation import Limits, isolates
+from harness_zero.grading.record.isolation import Limits, covered, isolates
 from harness_zero.grading.record.submissions import submission
 
 SECRET = b"a secret of tests"
@@ -158,6 +161,20 @@ def test_an_answer_that_does_this_when_it_is_called_costs_its_own_exercise(what,
     assert marks(filled(solution(), answer=source), tmp_path, room) == {**FULL, "answer": 0}
 
 
+def test_without_isolation_a_process_that_outlives_its_own_holds_up_nobody(tmp_path, room):
+    outlives = (
+        "import os, time\n"
+        "if os.fork() == 0:\n"
+        "    os.setsid()\n"
+        "    time.sleep(30)\n"
+        "    os._exit(0)\n"
+        "os._exit(0)\n"
+    )
+    began, weak = time.monotonic(), Room(room.folder, room.limits, False, SECRET)
+    assert marks(filled(solution(), answer=outlives), tmp_path, weak) == {**FULL, "answer": 0}
+    assert time.monotonic() - began < 20
+
+
 def test_the_network_is_out_of_reach(tmp_path, room):
     with socket.create_server(("127.0.0.1", 0)) as server:
         at = server.getsockname()
@@ -175,8 +192,67 @@ def test_files_of_this_machine_are_out_of_reach(tmp_path, room):
         assert found == {**FULL, "answer": 0}
 
 
+IN_MEMORY = """
+import gc, types
+functions = [each for each in gc.get_objects() if isinstance(each, types.FunctionType)]
+{} = next(each for each in functions if each.__name__ == {!r})
+"""
+OURS = {  # where our answer to an exercise would be, and how to have it
+    "imports": ("03_errors_as_data", "excerpt", "from harness_zero.brief import excerpt"),
+    "looks behind a function": (
+        "01_structural_stop",
+        "pairing-fault",
+        "pairing_fault = said.__globals__['pairing_fault']",
+    ),
+    "reads a file": (
+        "01_structural_stop",
+        "pairing-fault",
+        "exec(open('/course/harness_zero/messages.py').read())",
+    ),
+    "looks through memory": ("10_try_again", "retried", IN_MEMORY.format("retried", "retried")),
+    "finds another name of it": ("10_try_again", "key", IN_MEMORY.format("key", "key_of")),
+    "finds a policy": (
+        "05_two_halves",
+        "structural-stop",
+        IN_MEMORY.format("structural_stop", "structural_stop"),
+    ),
+}
+
+
+@pytest.mark.parametrize("how", OURS)
+def test_our_own_answer_is_not_there_to_be_found(how, tmp_path, room):
+    lab, slot, source = OURS[how]
+    notebook = filled(solution(lab), **{slot.replace("-", "_"): source})
+    assert marks(notebook, tmp_path, room, lab)[slot.replace("-", "_")] == 0
+
+
+def test_packages_and_the_name_of_this_machine_are_out_of_reach(tmp_path, room):
+    looks = "import glob, os, socket\n"
+    looks += f"places = ['/usr', '/usr/local', {sys.base_prefix!r}]\n"
+    looks += "found = [f for p in places for f in glob.glob(p + '/lib/python3*/*-packages/*')]\n"
+    looks += f"if found or socket.gethostname() == {socket.gethostname()!r}: raise OSError\n"
+    assert marks(filled(solution(), answer=looks + ANSWER), tmp_path, room) == FULL
+
+
+def test_a_course_that_lies_where_python_does_is_covered():
+    course = Path(harness_zero.__file__).parents[1]
+    assert str(course) in covered(str(course.parent)) and str(course) not in covered("/usr/lib")
+
+
+def test_memory_that_looks_like_files_has_a_limit(tmp_path, room):
+    for folder in ("/dev/shm", "/tmp"):
+        fills = f"for n in range(9): open(f'{folder}/{{n}}', 'wb').write(b'x' * 9_000_000)\n"
+        found = marks(filled(solution(), answer=fills + ANSWER), tmp_path, room)
+        assert found == {**FULL, "answer": 0}
+
+
+def test_locks_between_processes_work(tmp_path, room):
+    shares = "import multiprocessing\nlock = multiprocessing.Lock()\n"
+    assert marks(filled(solution(), answer=shares + ANSWER), tmp_path, room) == FULL
+
+
 def test_what_is_there_to_read_is_nobodys_to_write(tmp_path, room):
-    for folder in ("/", "/course", "/usr", "/course/harness_zero"):
+    for folder in ("/", "/course", "/usr", "/dev", "/course/harness_zero"):
         writes = f"open('{folder}/left', 'w')\n"
         found = marks(filled(solution(), answer=writes + ANSWER), tmp_path, room)
         assert found == {**FULL, "answer": 0}
@@ -199,10 +275,12 @@ def test_metadata_that_is_edited_changes_nothing(tmp_path, room):
     assert marks(notebook, tmp_path, room) == FULL
 
 
-def test_of_a_cell_that_is_there_twice_the_first_one_counts(tmp_path, room):
+def test_a_cell_that_is_there_twice_costs_no_other_exercise(tmp_path, room):
     notebook = solution()
     notebook["cells"].append(cell("raise OSError", grade_id="answer", solution=True))
     assert marks(notebook, tmp_path, room) == FULL
+    notebook["cells"][-1]["source"] = "answer = None"
+    assert marks(notebook, tmp_path, room) == {**FULL, "answer": 0}
 
 
 def test_a_cell_of_ones_own_does_not_run(tmp_path, room):
@@ -218,6 +296,41 @@ def test_what_an_answer_printed_or_wrote_is_gone_for_the_next_submission(tmp_pat
     assert marks(filled(solution(), answer=finds), tmp_path, room) == FULL
 
 
+TELLS = {
+    "as it meets it": "    raise ValueError(call)\n",
+    "later": "    global met\n    met = call\n",
+}
+
+
+@pytest.mark.parametrize("when", TELLS)
+def test_an_answer_cannot_tell_what_a_case_was_that_is_not_shown(when, tmp_path, room):
+    answer = ANSWER.replace(
+        "tools):\n", "tools):\n  if call['name'] == 'tell' and call['input']:\n"
+    )
+    answer = answer.replace("    return", TELLS[when] + "  return")
+    later = "met = ''\ndef next_array(messages, reply, results):\n    raise ValueError(met)\n"
+    path = laid_down(filled(solution(), answer=answer, next_array=later), tmp_path)
+    told = page(graded(submission(path), room))
+    assert "toolu_" not in told and "ValueError" in told
+
+
+def test_a_process_that_is_patched_cannot_tell_of_it_either(tmp_path, room):
+    source = (
+        "import gc\n"
+        "worker = next(each for each in gc.get_objects() if type(each).__name__ == 'Worker')\n"
+        "find, met, asked = worker.find, [], []\n"
+        "def tells(frame):\n"
+        "    if frame['name'] != 'answer' and met: raise ValueError(met)\n"
+        "    return find(frame)\n"
+        "worker.find = tells\n"
+    )
+    answer = ANSWER.replace("tools):\n", "tools):\n    met.append(call)\n")
+    told = page(
+        graded(submission(laid_down(filled(solution(), answer=source + answer), tmp_path)), room)
+    )
+    assert "toolu_" not in told
+
+
 def test_an_answer_that_knows_the_inputs_of_the_promises_is_found_out(tmp_path, room):
     knows = (
         "def answer(call, tools):\n"
@@ -225,3 +338,66 @@ def test_an_answer_that_knows_the_inputs_of_the_promises_is_found_out(tmp_path, 
         "    return tool_result(call['id'], str(tools[call['name']](**call['input'])))\n"
     )
     assert marks(filled(solution(), answer=knows), tmp_path, room) == {**FULL, "answer": 0}
+
+
+JOURNALS = "09_what_survives_a_crash"
+OF_JOURNALS = {exercise.name: exercise.points for exercise in LABS[JOURNALS].exercises}
+JOURNALED = """
+import os, threading, time
+from harness_zero.messages import tool_result
+def journaled(path, model, tool, clock, safe):
+    {}
+    step = journal(path)
+    return (
+        lambda request: step("model", lambda: model(request)),
+        lambda call: step(call, lambda: tool(call), lambda: in_doubt(call, tool, safe)),
+        lambda: step("clock", clock),
+    )
+"""
+TO_THE_SYSTEM = "os.rename(path.parent, '/tmp/away'); os.symlink('/usr/bin', path.parent)"
+WITH_FILES = {
+    "a link to the system in its place": "path.unlink(True); path.symlink_to('/etc/passwd')",
+    "a link to the system in its folder's place": TO_THE_SYSTEM,
+    "a thousand files": "[(path.parent / str(n)).touch() for n in range(1000)]",
+    "a huge file": "(path.parent / 'huge').write_bytes(b'x' * 2_000_000)",
+    "a huge file of nothing": "open('holes', 'wb').truncate(9_000_000)",
+    "a fifo in its place": "path.unlink(True); os.mkfifo(path)",
+    "a folder in its place": "path.unlink(True); path.mkdir()",
+}
+
+
+def with_files(what, tmp_path, room):
+    """What each exercise of lab 09 earns where `journaled` does this with its file."""
+    return marks(
+        filled(solution(JOURNALS), journaled=JOURNALED.format(what)), tmp_path, room, JOURNALS
+    )
+
+
+@pytest.mark.parametrize("what", WITH_FILES)
+def test_an_answer_that_leaves_this_for_its_journal_costs_its_own_exercise(what, tmp_path, room):
+    assert with_files(WITH_FILES[what], tmp_path, room) == {**OF_JOURNALS, "journaled": 0}
+
+
+HARMLESS_FILES = {
+    "nothing": "pass",
+    "writes above its folder": "(path.parent / '..' / 'left').write_text('x')",
+    "links beside its file": "os.path.lexists('etc') or os.symlink('/etc', 'etc')",
+    "makes a fifo beside its file": "os.path.lexists('fifo') or os.mkfifo('fifo')",
+}
+
+
+@pytest.mark.parametrize("what", HARMLESS_FILES)
+def test_what_does_not_cross_costs_nothing_and_is_left_nowhere(what, tmp_path, room):
+    assert with_files(HARMLESS_FILES[what], tmp_path, room) == OF_JOURNALS
+    assert not Path(tempfile.gettempdir(), "left").exists()
+
+
+def test_who_writes_while_an_effect_runs_costs_nobody_else(tmp_path, room):
+    work = (
+        "def work():\n"
+        "        while True:\n"
+        "            try: path.write_text('x' * 5000); (path.parent / 'noise').touch()\n"
+        "            except OSError: time.sleep(0.01)\n"
+        "    threading.Thread(target=work, daemon=True).start()"
+    )
+    assert with_files(work, tmp_path, room) == {**OF_JOURNALS, "journaled": 0}

@@ -196,7 +196,7 @@ def what_it_holds_is_text(answer: Answer) -> None:
 def held(answer: Answer, output: Any) -> tuple[Any, list[Message]]:
     """What the result of a tool that returns this holds, and the array that shows it."""
     call = tool_use("a", "tell")
-    got = answered(answer, deepcopy(call), among_others("tell", lambda: output))
+    got = answered(answer, deepcopy(call), among_others("tell", lambda: deepcopy(output)))
     return as_text(got), shown(call, got)
 
 

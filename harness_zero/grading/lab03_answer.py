@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from contextlib import suppress
+from copy import deepcopy
 from functools import wraps
 from typing import Any
 
@@ -58,7 +59,7 @@ def fault_of(answer: Answer, output: Any) -> str:
 
 def giving(output: Any) -> Callable[[], Any]:
     """A tool that gives this back."""
-    return lambda: output
+    return lambda: deepcopy(output)
 
 
 REMARKS = ("exit code 1\n1 failed", "Error: 0 found", "Traceback (most recent call last): 2 logged")
@@ -138,7 +139,7 @@ WRONG_INPUTS: tuple[tuple[Any, tuple[str, ...]], ...] = (
 def wrong_arguments_are_told_by_name_in_words_of_our_own(answer: Answer) -> None:
     """What is missing, or unknown, or no object at all; Python's words change with its version."""
     for input, names in WRONG_INPUTS:
-        call = {**tool_use("a", "write"), "input": input}
+        call = {**tool_use("a", "write"), "input": deepcopy(input)}
         words = error_in(answer, call, beside("write", write), f"the input {input!r}")
         if PYTHONS.search(words):
             why = "a model gives names, not positions; and each Python version words it its own way"
@@ -168,7 +169,7 @@ def calls_made(answer: Answer, kind: Callable[[list[Any]], Callable], input: Any
     """What a tool of this kind was called with, though the input does not fit."""
     seen: list[Any] = []
     with suppress(Exception):
-        answer({**tool_use("a", "write"), "input": input}, beside("write", kind(seen)))
+        answer({**tool_use("a", "write"), "input": deepcopy(input)}, beside("write", kind(seen)))
     return seen
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from copy import deepcopy
 
 from harness_zero.brief import brief
 from harness_zero.desk import Broken, as_text
@@ -48,7 +49,7 @@ def reported(report: Report, error: Exception) -> tuple[Block, list[Message]]:
 def result_of(report: Report, error: Exception) -> Block:
     """What the learner's function makes of an error, once it is a result block at all."""
     try:
-        return answered(report, dict(LOOKED_FOR), error)  # type: ignore[arg-type]
+        return answered(report, deepcopy(LOOKED_FOR), error)  # type: ignore[arg-type]
     except (Broken, NotImplementedError, NameError):
         raise
     except Exception as slip:

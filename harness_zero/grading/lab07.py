@@ -402,9 +402,9 @@ def told_news(
     answer: WithNews, messages: list[Message], news: str = NEWS, hint: str = ""
 ) -> list[Message]:
     """The messages that an answer makes, once they are such."""
-    before = deepcopy(messages)
-    found = answer(messages, news)
-    if messages != before:
+    lent = deepcopy(messages)
+    found = answer(lent, news)
+    if lent != messages:
         why = "a new list comes back, with new dicts where something is new in them"
         raise Broken("the messages that it is given to stay as they were", "other ones", why)
     if fault := list_fault(found):

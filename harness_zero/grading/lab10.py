@@ -1,6 +1,7 @@
 """Lab 10, try again: its exercises and what an answer to each one promises."""
 
 from collections.abc import Callable, Iterable
+from copy import deepcopy
 from typing import Any
 
 from harness_zero.brief import brief, plural
@@ -146,7 +147,7 @@ class Asked:
         line = self.script[len(self.requests) - 1]
         if isinstance(line, BaseException):
             raise line
-        return line
+        return deepcopy(line)
 
     def sleep(self, seconds: float) -> None:
         """Sleep without sleeping."""
@@ -173,7 +174,7 @@ def busy(status: int | None = 529, retry_after: float | None = None) -> ModelFai
 def outcome(model: Model, request: Request = REQUEST) -> Any:
     """What a model gives back, or the failure that it raises."""
     try:
-        got = model(request)
+        got = model(deepcopy(request))
     except ModelFailed as failure:
         return failure
     refuse_unraised(got)
@@ -303,7 +304,7 @@ def a_slip_in_the_program_is_not_asked_again(answer: Retried) -> None:
         asked, kind = Asked(slip, HELLO), type(slip).__name__
         wrapped, why = asked.wrapped(answer), "catch ModelFailed and nothing wider"
         try:
-            got = wrapped(REQUEST)
+            got = wrapped(deepcopy(REQUEST))
         except BaseException as raised:
             if raised is not slip:
                 raise
@@ -320,7 +321,7 @@ SAME = "whoever makes the call again, in another process perhaps, has to come to
 
 def made(answer: Key, run: str, call: Block) -> str:
     """A key, once it is one at all."""
-    got = answer(run, call)
+    got = answer(run, deepcopy(call))
     if not isinstance(got, str) or not got:
         raise Broken("a key, which is a text", instead(got), "it is sent along, and written down")
     return got

@@ -412,7 +412,7 @@ def each_call_is_judged_anew(answer: Permission) -> None:
     tool = answer(door.tool, list(RULES), door.ask)
     tool(deepcopy(MAIL))
     door.said = False
-    tool({**MAIL, "id": "m2"})
+    tool({**deepcopy(MAIL), "id": "m2"})
     why = "one yes is for one call; to allow all of a kind there are rules"
     expect_made(door, [MAIL], "after a yes and a no", why)
 

@@ -33,8 +33,8 @@ def row(grade: Grade) -> Row:
     given = grade.submission
     notes = [*grade.notes, *(f"{m.exercise}: {m.reason}" for m in grade.marks if m.reason and m.of)]
     return {
-        "learner": plain(given.learner),
-        "file": plain(str(given.path)),
+        "learner": named(given.learner),
+        "file": named(str(given.path)),
         "lab": given.lab.name if given.lab else "",
         **{mark.exercise: str(mark.points) for mark in grade.marks if mark.of},
         "total": str(grade.total),
@@ -45,8 +45,17 @@ def row(grade: Grade) -> Row:
 
 
 def plain(text: str) -> str:
-    """Text for one cell of a table, which no spreadsheet takes for a formula."""
-    line = " ".join(text.encode("utf-8", "replace").decode().split())
+    """Text for one cell of a table."""
+    return no_formula(" ".join(text.encode("utf-8", "replace").decode().split()))
+
+
+def named(name: str) -> str:
+    """A name for one cell of a table; two that differ still do, whatever is in them."""
+    return no_formula("".join(c if c.isprintable() else ascii(c)[1:-1] for c in name))
+
+
+def no_formula(line: str) -> str:
+    """A line that no spreadsheet takes for a formula."""
     return f"'{line}" if line.startswith(("=", "+", "-", "@")) else line
 
 
@@ -91,7 +100,12 @@ def read(path: Path) -> list[Row]:
         sheet = csv.DictReader(file)
         if not {*FIRST, *LAST} <= {*(sheet.fieldnames or ())}:
             raise Unmergeable(f"{path} is no book of grades: it lacks columns")
-        return [{name: cell for name, cell in each.items() if cell} for each in sheet]
+        if strange := {*(sheet.fieldnames or ())} - {*FIRST, *EXERCISES, *LAST}:
+            raise Unmergeable(f"{path} has columns of another course: {', '.join(sorted(strange))}")
+        rows = [*sheet]
+        if any(None in each or None in each.values() for each in rows):
+            raise Unmergeable(f"{path} has rows with more or fewer cells than columns")
+        return [{name: cell for name, cell in each.items() if cell} for each in rows]
 
 
 def merged(books: Iterable[Path]) -> str:

@@ -70,7 +70,9 @@ def merged(files: tuple[Path, ...], out: Path) -> None:
 
     try:
         book.put(out, book.merged(files))
-    except (book.Unmergeable, OSError, UnicodeDecodeError, csv.Error) as fault:
+    except (UnicodeDecodeError, csv.Error) as fault:
+        raise click.ClickException(f"one of these files is no book of grades: {fault}") from fault
+    except (book.Unmergeable, OSError) as fault:
         raise click.ClickException(str(fault)) from fault
 
 

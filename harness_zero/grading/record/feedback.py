@@ -23,7 +23,9 @@ WHY = (
 )
 MAY_DIFFER = (
     "The grade of record runs your cells in a process of their own, without what stands in cells"
-    " of your own, and may try cases that the checks in the notebook do not show."
+    " of your own. Cases and flights that are not shown are drawn by whoever grades. They ask for"
+    " nothing but what an exercise promises, with other names, numbers and moments than the checks"
+    " in the notebook have; so an exercise whose checks all pass there can earn less here."
 )
 
 
@@ -66,13 +68,9 @@ def unseen(exercise: str) -> str:
     """Whether an exercise is tried with more than the notebook shows."""
     trials = HIDDEN.get(exercise, ())
     if not trials:
-        return ""
-    flights = " and in flights" if any(trial.flown for trial in trials) else ""
-    return (
-        f"<p>It is also tried in cases{flights} that are not shown. They are drawn by whoever"
-        " grades, and ask for nothing but what the exercise promises; what is promised for every"
-        " input can fail here though the inputs that the notebook tries come out right.</p>"
-    )
+        return "<p>It is tried with what the notebook shows, and nothing else.</p>"
+    flights = " and flights" if any(trial.flown for trial in trials) else ""
+    return f"<p>It is also tried in cases{flights} that are not shown.</p>"
 
 
 def name_of(grade: Grade) -> str:

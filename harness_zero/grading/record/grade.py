@@ -4,9 +4,9 @@ A process that was ended, whoever ended it, costs the exercise that was at work;
 a new process. A cell that ends its process is left out of the next.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -25,16 +25,15 @@ from harness_zero.grading.record.isolation import Limits, lay_inside
 from harness_zero.grading.record.peer import Gone
 from harness_zero.grading.record.plan import NOT_YET, Plan, Slot, as_python, plan
 from harness_zero.grading.record.protocol import words_of
-from harness_zero.grading.record.remote import Missing, Remote
+from harness_zero.grading.record.remote import LATE, Missing, Remote
+from harness_zero.grading.record.stripped import stripped
 from harness_zero.grading.record.submissions import Submission
 from harness_zero.patience import working
 
 LONGEST = 300  # characters of a reason
 FIRST = 0.75  # of an exercise's time; the rest is for a second try
-LONG = (
-    60.0  # seconds; it is the process that is ended when its time is up, so that this rings never
-)
 NOT_DONE = "not done yet"
+ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 Judged = tuple[list[Finding], str]  # and why it earns nothing, if it does not
 
 
@@ -81,7 +80,7 @@ class Room:
 def laid(folder: Path, labs: Iterable[str]) -> None:
     """Lay down what the processes of these labs see."""
     for lab in labs:
-        lay_inside(folder / lab, plan(lab).inside(), folder / "once")
+        lay_inside(folder / lab, stripped(plan(lab)), folder / "once")
     folder.chmod(0o755)
 
 
@@ -192,22 +191,27 @@ class Process:
 
     def unseen(self, exercise: Exercise, seconds: float) -> Judged:
         """Whether an answer does here what ours does, in cases that are not shown."""
-        secret = self.sitting.room.secret
-        judge = partial(unlike, exercise.name, secret=secret)
-        _, reason = self.tried(exercise, seconds, lambda answer: ([], judge(answer)))
-        return [], reason if not reason or BROKEN in reason else f"{BROKEN}: {reason}"
+        told = {"", LATE}  # words that are ours
+
+        def judge(answer: Any) -> Judged:
+            told.add(reason := unlike(exercise.name, answer, self.sitting.room.secret))
+            return [], reason
+
+        _, reason = self.tried(exercise, seconds, judge)
+        if reason in told:
+            return [], f"{BROKEN}: {reason}" if reason == LATE else reason
+        return [], BROKEN
 
     def tried(self, exercise: Exercise, seconds: float, judge: Callable[[Any], Judged]) -> Judged:
         """What became of an answer that is judged here, if it comes to that."""
         found: list[Finding] = []
         try:
             remote = self.at_work()
-            if exercise.name in self.faults:
-                return [], self.faults[exercise.name]
             with remote.within(seconds):
                 found, reason = judge(remote.find(exercise.name))
         except Missing:
-            return [], f"{exercise.name} is not there: its cell defines no such function"
+            missing = f"{exercise.name} is not there: its cell defines no such function"
+            return [], self.faults.get(exercise.name, missing)
         except (Exception, KeyboardInterrupt) as error:
             reason = in_words(error)
         gone = self.remote.gone if self.remote else ""
@@ -258,15 +262,21 @@ def held(exercise: Exercise, answer: Any) -> Judged:
     if getattr(answer, "odd", None):
         found = [uncallable(exercise, GIVES_NO_VALUE)]
     else:
-        found = findings(exercise, answer, working)
+        found = [settled(each) for each in findings(exercise, answer, working)]
     return found, "" if passed(exercise, found) else told(found[-1])
+
+
+def settled(found: Finding) -> Finding:
+    """A finding without the addresses of objects, which are others in each process."""
+    bare = [ADDRESS.sub("", each) for each in (found.expected, found.got, found.why)]
+    return replace(found, expected=bare[0], got=bare[1], why=bare[2])
 
 
 def in_words(error: BaseException) -> str:
     """An error in words that came from a learner's process, or on the way."""
     if isinstance(error, Gone):
         return words_of(error)
-    return cut(f"{type(error).__name__}: {words_of(error)}", LONGEST)
+    return cut(f"{type(error).__name__}: {ADDRESS.sub('', words_of(error))}", LONGEST)
 
 
 def told(found: Finding) -> str:

@@ -26,10 +26,19 @@ class Facade(types.ModuleType):
 class Stand(Facade):
     """A module that is not here: the names that a lab's own cells import from it do nothing."""
 
-    def __init__(self, name: str, names: Iterable[str]) -> None:
+    def __init__(self, name: str, names: Iterable[str] | None) -> None:
         super().__init__(name)
         self.__path__: list[str] = []  # a package, in which nothing is found
-        vars(self).update(dict.fromkeys(names, lambda *args, **named: None))
+        self.__names = names  # None: any name
+
+    def __getattr__(self, name: str) -> Any:
+        if self.__names is None or name in self.__names:
+            return super().__getattr__(name) if name.startswith("__") else nothing
+        return super().__getattr__(name)
+
+
+def nothing(*args: Any, **named: Any) -> None:
+    """What shows or checks something in a notebook, and nothing here."""
 
 
 class Others:
@@ -58,10 +67,10 @@ def show_only(module: str, names: Iterable[str]) -> None:
     put(module, facade)
 
 
-def stand_in(module: str, names: Iterable[str]) -> None:
+def stand_in(module: str, names: Iterable[str] | None) -> None:
     """Have a module do nothing, and those above it that are not here either."""
     parts = module.split(".")
-    for most in range(2, len(parts)):
+    for most in range(1 + (parts[0] == "harness_zero"), len(parts)):
         above = ".".join(parts[:most])
         if above not in sys.modules:
             put(above, Stand(above, ()))
@@ -73,7 +82,8 @@ def put(module: str, instead: types.ModuleType) -> None:
     """Have a module be this one, also as a part of its package."""
     sys.modules[module] = instead
     package, _, last = module.rpartition(".")
-    setattr(sys.modules[package], last, instead)
+    if package:
+        setattr(sys.modules[package], last, instead)
 
 
 def refuse_others() -> None:

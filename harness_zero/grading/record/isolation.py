@@ -49,6 +49,7 @@ BEGIN = (
     " from harness_zero.grading.record.worker import main; main()"
 )
 FIRST_USER = 210_000  # of users that nobody is; a learner's process is one of them
+PACKAGES = "lib/python3*/*-packages"
 SYSTEM = ("/", "/usr", "/tmp")  # folders that are there anyhow
 APART = [f"--unshare-{what}" for what in ("pid", "net", "ipc", "uts", "cgroup-try")]
 USERS = count(os.getpid() * 1000 % 1_000_000)
@@ -67,14 +68,15 @@ class Limits:
     cpu: int = 60  # seconds in all
 
 
-def lay_inside(folder: Path, sources: Mapping[str, str], once: Path) -> Path:
-    """What a learner's process may see of the package, in a folder; what is alike is made once."""
-    for name, text in sources.items():
-        digest = sha256(text.encode()).hexdigest()[:16]
-        source, target = once / f"{name}_{digest}.py", folder / "harness_zero" / f"{name}.py"
+def lay_inside(folder: Path, files: Mapping[str, str], once: Path) -> Path:
+    """What a learner's process may see of the package, in a folder; all is compiled once."""
+    for name, text in files.items():
+        content = text.encode()
+        source = once / sha256(content).hexdigest() / f"{name}.py"
+        target = folder / "harness_zero" / f"{name}.py"
         if not source.exists():
             source.parent.mkdir(parents=True, exist_ok=True)
-            source.write_text(text, "utf-8")
+            source.write_bytes(content)
             compiled(str(source), dfile=f"/course/harness_zero/{name}.py", doraise=True)
         cached = Path(cache_from_source(str(target)))
         cached.parent.mkdir(parents=True, exist_ok=True)
@@ -119,9 +121,21 @@ def walls(inside: Path, limits: Limits) -> list[str]:
         *("--setenv", "LANG", "C.UTF-8"),
         *("--size", str(limits.disk), "--perms", "1777", "--tmpfs", "/tmp", "--chdir", "/tmp"),
         *("--ro-bind", "/usr", "/usr", *links, *lent, "--ro-bind", str(inside), "/course"),
-        *("--proc", "/proc", "--dev", "/dev"),
+        *(each for folder in covered(base) for each in ("--tmpfs", folder, "--remount-ro", folder)),
+        *("--proc", "/proc", "--dev", "/dev", "--hostname", "course"),
+        *("--size", str(limits.disk), "--perms", "1777", "--tmpfs", "/dev/shm"),
+        *("--remount-ro", "/dev", "--remount-ro", "/"),
         *(as_root() if os.geteuid() == 0 else ["--cap-drop", "ALL"]),
     ]
+
+
+def covered(base: str) -> list[str]:
+    """What lies in the folders that are seen and is not to be seen: this course, and packages."""
+    seen = [Path("/usr"), Path(base)]
+    packages = {each for root in (*seen, Path("/usr/local")) for each in root.glob(PACKAGES)}
+    there = {each.resolve() for each in (*packages, PACKAGE.parent)}
+    within = [each for each in there if any(each.is_relative_to(root) for root in seen)]
+    return sorted(str(each) for each in within if not there & {*each.parents})
 
 
 def link(name: str) -> list[str]:

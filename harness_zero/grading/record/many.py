@@ -132,7 +132,7 @@ def one(path: Path, room: Room) -> Graded:
 
 def again(path: Path, why: str) -> Graded:
     """What is told of a submission that the grader itself could not grade; the next run tries."""
-    failed = Submission(path, learner(path, None), "", fault=why)
+    failed = Submission(path, learner(path), "", fault=why)
     return {**as_graded(Grade(failed, notes=(why,), of_record=False)), "again": True}
 
 

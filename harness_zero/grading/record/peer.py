@@ -14,11 +14,13 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
+from select import POLLIN, POLLOUT, poll
 from typing import Any
 
 from harness_zero.grading.record.protocol import Crossing, Garbled, written
 
 MAIN = "main"
+TICK = 100  # milliseconds in which it is seen that nothing will come any more
 MOST_LANES = 64
 LARGEST = 8_000_000  # bytes of a frame
 Serve = Callable[[dict], Any]  # does what a frame asks for; gives back what answers it
@@ -78,13 +80,22 @@ class Peer:
     def read(self) -> None:
         """Wait for what comes, and put each frame on its lane."""
         try:
-            raw = os.read(self.reads, 1 << 16)
+            raw = os.read(self.reads, 1 << 16) if self.can(self.reads, POLLIN) else b""
         except OSError:
             raw = b""
         *lines, self.rest = (self.rest + raw).split(b"\n") if b"\n" in raw else (self.rest + raw,)
         if not raw or len(self.rest) > LARGEST or not all(map(self.sort, lines)):
             self.gone = self.gone or "its process ended"
             self.ended = True
+
+    def can(self, pipe: int, what: int) -> bool:
+        """Wait until this pipe can be read, or written; False if its other side is gone by then."""
+        ready = poll()
+        ready.register(pipe, what)
+        while not self.gone:
+            if ready.poll(TICK):
+                return True
+        return False  # even if a process that outlived it holds the pipe
 
     def sort(self, line: bytes) -> bool:
         """Put a frame on its lane; False if it is none, and nothing more is listened to."""
@@ -165,6 +176,9 @@ class Peer:
             while line:
                 try:
                     line = line[os.write(self.writes, line) :]
+                except BlockingIOError:
+                    if not self.can(self.writes, POLLOUT):
+                        raise Gone(self.gone) from None
                 except OSError:
                     raise Gone(self.gone or "its process ended") from None
 

@@ -6,7 +6,8 @@ is ours. Cells that only show or check something do not run.
 
 import ast
 import re
-from collections.abc import Iterable, Mapping
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from json import loads
@@ -17,15 +18,21 @@ from harness_zero.grading.exercise import Exercise, Lab
 from harness_zero.grading.exercises import LABS
 from harness_zero.grading.record.isolation import PACKAGE, SERVING
 from harness_zero.grading.record.pieces import borrowed_in, cut_out
-from harness_zero.grading.record.sources import all_of, brought_by, made_by, pruned, taken
 from harness_zero.grading.references import ASIDE, code, is_code, is_solution, solves, tags
 
-NOTEBOOK = "harness_zero.notebook"
-NOT_PYTHON = re.compile(r"^[%!?].*$", re.MULTILINE)  # what only a notebook understands
+NOT_PYTHON = {  # what only a notebook understands, and what stands in its place
+    re.compile(r"^[%!?].*$", re.MULTILINE): "",
+    re.compile(r"^([ \t]+)[%!?].*$", re.MULTILINE): r"\1pass",
+    re.compile(r"^([ \t]*\w[\w, ]*=[ \t]*)[%!].*$", re.MULTILINE): r"\1None",
+    re.compile(r"^([ \t]*)[\w.]+\?\??$", re.MULTILINE): r"\1pass",
+}
 FROM = re.compile(r"^from (harness_zero\.\S+) import ([^\n(]+|\([^)]*\))", re.MULTILINE)
 WHOLE = {"harness_zero.brief", "harness_zero.labels", "harness_zero.messages", "harness_zero.run"}
 ABSENT = ("notebook", "grading", "flight", "simulator", "mine")  # they show, or they hold answers
-ENTIRE = {*WHOLE, "harness_zero.faults", "harness_zero.grading.surroundings"}  # what serves
+ANYTHING = (
+    "harness_zero.notebook",
+    "IPython.display",
+)  # whatever is imported from them does nothing
 ALWAYS = {  # names of ours that any cell can import: it may try its answer, or name its types
     "harness_zero.loop": {"ModelFailed"},
     "harness_zero.models.scripted": {"scripted", "OutOfReplies"},
@@ -63,28 +70,20 @@ class Plan:
         """The exercise of this name."""
         return next(each for each in self.lab.exercises if each.name == name)
 
-    def inside(self) -> dict[str, str]:
-        """The source of each file that is there: what is needed of it, and no answer of ours."""
-        roots = {each: {*names} for each, names in self.settings["shown"].items()}
-        for module, name in taken(self.made.values()):
-            roots.setdefault(module, set()).add(name)
-        modules = {as_module(each): each for each in self.files if each not in self.made}
-        parts = {each: names for each, names in roots.items() if each not in ENTIRE}
-        found = pruned(modules, parts, self.settings["hidden"])
-        return {**{modules[each]: text for each, text in found.items()}, **self.made}
-
     def has(self, module: str, name: str = "") -> bool:
         """Whether a cell can import this name of a module, or the module."""
         shown, absent = self.settings["shown"], self.settings["absent"]
         if name in self.settings["hidden"].get(module, ()):
             return False
-        names = {**shown, **absent}.get(module, ())
-        return module in WHOLE or name in names or (not name and module in {*shown, *absent})
+        if module in WHOLE or module in ANYTHING:
+            return True
+        return name in {**shown, **absent}.get(module, ()) or (not name and module in shown)
 
     def known(self) -> set[str]:
         """The names that our own cells make or import."""
-        nodes = [node for each in self.slots if not each.exercise for node in top(each.source)]
-        return {name for node in nodes for name in (*made_by(node), *brought_by(node))}
+        ours = [each.source for each in self.slots if not each.exercise]
+        made = [name for source in ours for name in names_made(ast.parse(source))]
+        return {*made}
 
     def gaps(self) -> set[str]:
         """The names of the cells that a learner fills."""
@@ -114,9 +113,16 @@ def plan(name: str) -> Plan:
     return Plan(lab, slots, shown, tuple(files), {file_of(each): made[each] for each in made})
 
 
-def top(source: str) -> list[ast.stmt]:
-    """The statements at the top of a cell."""
-    return ast.parse(source).body
+def names_made(tree: ast.Module) -> Iterator[str]:
+    """The names that stand at the top of a cell once it has run."""
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            yield from (each.asname or each.name for each in node.names)
+        for each in ast.walk(node) if isinstance(node, ast.Assign) else ():
+            if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
+                yield each.id
 
 
 def slot(cell: dict, lab: Lab) -> Slot:
@@ -139,8 +145,8 @@ def settings(
     there = [*map(as_module, files), *made]
     parts = [each for each in there if each not in WHOLE and ".grading.record" not in each]
     shown = {module: sorted(needed.get(module, ())) for module in parts if is_leaf(module, there)}
-    absent = {module: sorted(needed[module]) for module in sorted({*needed} - {*there})}
-    absent[NOTEBOOK] = sorted(all_of(NOTEBOOK))  # which a cell may use to try its answer
+    gone = sorted({*needed, *(f"harness_zero.{each}" for each in ABSENT)} - {*there})
+    absent = {module: sorted(needed.get(module, ())) for module in gone} | dict.fromkeys(ANYTHING)
     return {"shown": shown, "absent": absent, "hidden": OURS.get(name, {})}, files
 
 
@@ -189,13 +195,23 @@ def is_leaf(module: str, there: list[str]) -> bool:
 
 def names_in(source: str) -> set[str]:
     """The names that stand in a cell; none in one that is no Python."""
-    try:
-        tree = ast.parse(as_python(source))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return set()
-    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    tree = parsed(as_python(source))
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} if tree else set()
 
 
 def as_python(source: str) -> str:
-    """What stands in a learner's cell, without the lines that only a notebook understands."""
-    return NOT_PYTHON.sub("", source.replace("\r\n", "\n"))
+    """What stands in a learner's cell; if that is no Python, without what only a notebook knows."""
+    source = source.replace("\r\n", "\n")
+    if not parsed(source):
+        for strange, instead in NOT_PYTHON.items():
+            source = strange.sub(instead, source)
+    return source
+
+
+def parsed(source: str) -> ast.Module | None:
+    """The tree of what is Python, without a word about what is odd in it."""
+    with warnings.catch_warnings(action="ignore"):
+        try:
+            return ast.parse(source)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return None

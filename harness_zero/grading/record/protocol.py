@@ -11,6 +11,7 @@ import os
 import sys
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from itertools import count, islice
 from typing import Any
 from weakref import ref
@@ -22,7 +23,10 @@ from harness_zero.labels import End, Label, Say
 from harness_zero.run import Run
 
 DEEPEST = 100  # values inside each other
-LONGEST = 10_000  # values that are taken out of an iterator
+LONGEST = 10_000  # values that are taken out of an iterator, characters of what an error says
+LONGEST_NAME = 80
+MOST_TOLD = 20  # arguments of an error, and what it tells besides
+HUGE = 1 << 64
 OURS = ("harness_zero.run", "harness_zero.loop", "harness_zero.models.recorded")  # with errors
 KINDS = {"call", "run", "thing"}
 
@@ -118,7 +122,9 @@ class Crossing:
         made = error.args
         if isinstance(error, OSError) and error.filename is not None:
             made = (error.errno, error.strerror, error.filename)
-        args = [each if is_plain(each) else words_of(each) for each in made]
+        if isinstance(error, SyntaxError):
+            made = (str(error),)
+        args = [each if is_plain(each) else words_of(each) for each in made[:MOST_TOLD]]
         return {
             "$": "error",
             "kind": type(error).__name__,
@@ -126,7 +132,7 @@ class Crossing:
             "args": self.all(args, depth),
             "of": self.number(error),
             "beyond": not isinstance(error, Exception),
-            "tells": {name: each for name, each in vars(error).items() if is_told(name, each)},
+            "tells": told_by(vars(error)),
         }
 
     def all(self, values: Any, depth: int) -> list[Any]:
@@ -255,8 +261,8 @@ class Crossing:
         try:
             for number, times in frame.get("dropped", []) if self.trusting else []:
                 self.let_go(number, times)
-            for number, now in frame.get("kept", []):
-                self.kept.change(number, self.take(now))
+            if "held" not in frame:  # of what is kept from now on, these may hold some
+                self.hear_kept(frame)
             for number in frame.get("over", []):
                 self.kept.let_go(number)
             if "files" in frame:
@@ -265,6 +271,11 @@ class Crossing:
             raise Garbled(f"{type(fault).__name__}: {fault}"[:200]) from fault
         except Unfit as fault:
             raise Garbled(str(fault)) from fault
+
+    def hear_kept(self, frame: dict) -> None:
+        """Change what is kept here as it was changed there."""
+        for number, now in frame.get("kept", []):
+            self.kept.change(number, self.take(now))
 
     def take_error(self, given: dict) -> BaseException:
         """An exception of the same kind, as far as this side can know it."""
@@ -276,11 +287,8 @@ class Crossing:
             beyond = self.trusting and given["beyond"]
             kind = self.error_kind(str(given["kind"])[:80], str(given["module"]), beyond)
             args = self.take(given["args"])
-            error = kind.__new__(kind, *args)
-            if not isinstance(error, OSError):  # which tells its words apart by itself
-                error.args = tuple(args)
-            tells = given["tells"].items()
-            vars(error).update({name: each for name, each in tells if is_told(name, each)})
+            error = made_of(kind, args)
+            vars(error).update(told_by(given["tells"]))
             self.keep(number, error)
         self.errors.append(error)
         return error
@@ -335,14 +343,33 @@ def tagged(tag: str, parts: list[Any]) -> Any:
     return parts if tag == "list" else {"$": tag, "of": parts}
 
 
+def made_of(kind: type[BaseException], args: list[Any]) -> BaseException:
+    """An error made with these arguments, as far as its class takes them."""
+    with suppress(TypeError, ValueError):
+        if kind.__module__ == "builtins":  # some of them tell their words apart
+            return kind(*args)
+    error = kind.__new__(kind, *args)
+    error.args = tuple(args)
+    return error
+
+
 def is_plain(value: Any) -> bool:
-    """Whether an argument of an exception crosses as it is."""
-    return type(value) in PLAIN
+    """Whether an argument of an exception crosses as it is: a plain value, and no huge one."""
+    if type(value) is int:
+        return abs(value) < HUGE
+    return type(value) in PLAIN and (type(value) is not str or len(value) <= LONGEST)
 
 
-def is_told(name: str, value: Any) -> bool:
-    """Whether an exception tells this to whoever catches it, such as the status of an answer."""
-    return name.isidentifier() and not name.startswith("_") and is_plain(value)
+def told_by(tells: dict[str, Any]) -> dict[str, Any]:
+    """What an exception tells whoever catches it, such as the status of an answer."""
+    plain = (pair for pair in tells.items() if is_told(*pair))
+    return dict(islice(plain, MOST_TOLD))
+
+
+def is_told(name: Any, value: Any) -> bool:
+    """Whether an exception tells this: a plain value under a name of its own."""
+    named = type(name) is str and len(name) <= LONGEST_NAME and name.isidentifier()
+    return named and not name.startswith("_") and is_plain(value)
 
 
 def words_of(value: Any) -> str:

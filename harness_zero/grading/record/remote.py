@@ -25,7 +25,9 @@ from harness_zero.grading.record.proxies import proxy
 from harness_zero.grading.surroundings import around
 
 PREFIX = "harness-zero-"  # of a scratch that nothing else takes away
+LATE = "still running when its time was up"
 SLOWEST = 20.0  # seconds in which a process begins on a busy machine
+LATE = "still running when its time was up"
 
 
 class Missing(Exception):
@@ -42,6 +44,7 @@ class Remote:
         self.serving = self.process.pid  # of its processes the one that serves
         assert self.process.stdin and self.process.stdout
         reads, writes = self.process.stdout.fileno(), self.process.stdin.fileno()
+        os.set_blocking(writes, False)
         self.peer = Peer(reads, writes, self.serve, "out")
         self.peer.crossing = self.crossing = Crossing(self.proxy, trusting=False)
         self.depth = 0  # of calls inside each other
@@ -74,7 +77,7 @@ class Remote:
     def within(self, seconds: float) -> Iterator[None]:
         """Kill it if it is still at work after so many seconds, less the time without a core."""
         here = clock.here()
-        late = partial(self.end, "still running when its time was up")
+        late = partial(self.end, LATE)
         deadline = clock.Deadline(seconds, late, lambda: self.waited() + here())
         deadline.start()
         try:
@@ -147,6 +150,8 @@ class Remote:
                 restore(named, new_named)
             for at, number in answer.get("held", []):
                 self.crossing.kept.share(int(number), [*args, *named.values()][at])
+            if "held" in answer:
+                self.crossing.hear_kept(answer)
         except (TypeError, ValueError, IndexError) as fault:
             raise Garbled(f"{fault!r:.100}") from None
 

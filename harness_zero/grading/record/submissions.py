@@ -5,7 +5,6 @@ was to fill. All else in it (tests, metadata, outputs, cells of one's own) is le
 """
 
 import json
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -18,6 +17,7 @@ from harness_zero.grading.record.plan import plan
 
 LARGEST = 20_000_000  # bytes of a notebook
 LONGEST = 100_000  # characters of a cell
+SURELY = 2  # cells of a lab that are known by their own ids alone; a chapter may have one
 
 
 class Ungraded(Exception):
@@ -42,22 +42,25 @@ def submission(path: Path) -> Submission:
     try:
         content = content_of(path)
     except Ungraded as fault:
-        return Submission(path, learner(path, None), "", fault=str(fault))
+        return Submission(path, learner(path), "", fault=str(fault))
     digest = sha256(content).hexdigest()
     try:
         cells = cells_of(content)
         lab = lab_of(path, cells)
     except Ungraded as fault:
-        return Submission(path, learner(path, None), digest, fault=str(fault))
+        return Submission(path, learner(path), digest, fault=str(fault))
     found, notes = filled(cells, lab)
-    return Submission(path, learner(path, lab), digest, lab, found, notes)
+    if path.stem in LABS and path.stem != lab.name:
+        notes = (f"what stands in it is {lab.name}", *notes)
+    return Submission(path, learner(path), digest, lab, found, notes)
 
 
 def content_of(path: Path) -> bytes:
     """The bytes of a file, unless there are too many."""
     try:
         if not path.is_file():
-            raise Ungraded("there is no such file")
+            there = "it is a folder" if path.is_dir() else "there is no such file"
+            raise Ungraded(there)
         if (size := path.stat().st_size) > LARGEST:
             raise Ungraded(f"the file has {size:,} bytes, of {LARGEST:,} at most")
         return path.read_bytes()
@@ -67,8 +70,10 @@ def content_of(path: Path) -> bytes:
 
 def cells_of(content: bytes) -> list[dict]:
     """The code cells of a notebook."""
+    if not content.strip():
+        raise Ungraded("the file is empty")
     try:
-        notebook = json.loads(content.decode("utf-8-sig"))
+        notebook = json.loads(content)  # in UTF-8, 16 or 32
     except (ValueError, RecursionError) as fault:
         raise Ungraded("the file is no notebook: it is not JSON") from fault
     cells = notebook.get("cells") if isinstance(notebook, dict) else None
@@ -82,10 +87,11 @@ def cells_of(content: bytes) -> list[dict]:
 
 def lab_of(path: Path, cells: list[dict]) -> Lab:
     """The lab whose cells stand in a notebook; where two fit, the one of the file's name."""
-    there = {grade_id(cell) for cell in cells}
+    graded = {*map(grade_id, cells)} - {""}
+    there, least = (graded, 1) if graded else ({*map(own_id, cells)}, SURELY)
     fits = {name: len(there & gaps(lab)) for name, lab in LABS.items()}
     most = max(fits.values())
-    if not most:
+    if most < least:
         raise Ungraded("none of its cells is one of a lab's: is it a lab of this course?")
     best = [name for name, count in fits.items() if count == most]
     return LABS[path.stem if path.stem in best else best[0]]
@@ -98,13 +104,17 @@ def gaps(lab: Lab) -> set[str]:
 
 def filled(cells: list[dict], lab: Lab) -> tuple[dict[str, str], tuple[str, ...]]:
     """What stands in the learner's cells, by id, and what is to be said of the notebook."""
-    known, found, notes = gaps(lab), {}, []
+    known, found, notes = gaps(lab), dict[str, str](), list[str]()
     for cell in cells:
         name = grade_id(cell)
         if name in known and name in found:
-            notes.append(f"the cell {name} is there twice; the first one counts")
+            found[name] += f"\n{source_of(cell)}"
+            notes.append(f"the cell {name} is there twice; they count as one, in their order")
         elif name in known:
             found[name] = source_of(cell)
+    for cell in cells:  # some programs lose what nbgrader wrote into them
+        if own_id(cell) in known - {*found} and not grade_id(cell):
+            found[own_id(cell)] = source_of(cell)
     for name in [name for name in found if len(found[name]) > LONGEST]:
         notes.append(f"the cell {name} has {len(found[name]):,} characters, of {LONGEST:,}")
         found[name] = ""
@@ -114,10 +124,19 @@ def filled(cells: list[dict], lab: Lab) -> tuple[dict[str, str], tuple[str, ...]
 
 def grade_id(cell: dict) -> str:
     """The id under which nbgrader knows a cell; nothing for any other."""
-    known: Any = cell.get("metadata")
-    known = known.get("nbgrader") if isinstance(known, dict) else None
-    name = known.get("grade_id") if isinstance(known, dict) else None
+    name = as_dict(as_dict(cell.get("metadata")).get("nbgrader")).get("grade_id")
     return name if isinstance(name, str) else ""
+
+
+def own_id(cell: dict) -> str:
+    """The id of a cell, which may stand in its metadata; in a lab it is the grade_id as well."""
+    name = cell.get("id") or as_dict(cell.get("metadata")).get("id")
+    return name if isinstance(name, str) else ""
+
+
+def as_dict(given: Any) -> dict:
+    """What is a dict in a notebook that is as it should be."""
+    return given if isinstance(given, dict) else {}
 
 
 def source_of(cell: dict) -> str:
@@ -127,15 +146,9 @@ def source_of(cell: dict) -> str:
     return "".join(line for line in lines if isinstance(line, str))
 
 
-def learner(path: Path, lab: Lab | None) -> str:
+def learner(path: Path) -> str:
     """Who handed it in: the folder of nbgrader (learner/lab/lab.ipynb), or the file's own name."""
     parents = [each.name for each in path.absolute().parents]
-    names = {*LABS} if lab is None else {lab.name}
-    if parents[0] in names and len(parents) > 1 and parents[1]:
+    if parents[0] in LABS and len(parents) > 1 and parents[1]:
         return cut(parents[1], 200)
-    return cut(path.parent.name if path.stem in names else path.stem, 200)
-
-
-def each_once(files: Iterable[Path]) -> list[Path]:
-    """The files in a fixed order, each one once."""
-    return sorted({Path(file) for file in files}, key=str)
+    return cut(path.parent.name if path.stem in LABS else path.stem, 200)

@@ -3,12 +3,14 @@
 Nothing here is trusted by whoever grades: the code that runs here can change all of it.
 """
 
+import ast
 import builtins
 import json
 import os
 import sys
 from functools import partial
 from importlib import import_module
+from inspect import CO_COROUTINE
 from typing import Any
 
 from harness_zero.grading.record.imports import refuse_others, show
@@ -34,7 +36,11 @@ class Worker:
             import_module(name)
         self.crossing.modules = dict(sys.modules)
         self.given: list[tuple[int, Any, bytes]] = []  # what the grader's functions gave back
-        self.names: dict[str, Any] = {"__name__": "__main__", "__builtins__": builtins}
+        main = sys.modules["__main__"] = types.ModuleType("__main__")
+        self.names = vars(main)
+        self.names.update(
+            __builtins__=builtins, display=print, get_ipython=lambda: Stand("IPython")
+        )
 
     def proxy(self, number: int, kind: str, about: dict) -> Any:
         """What stands here for something that was lent to us."""
@@ -68,8 +74,11 @@ class Worker:
         return own(frame) if own else served(self.crossing.lent[frame["of"]], frame, self.crossing)
 
     def cell(self, frame: dict) -> dict:
-        """Run a cell."""
-        exec(compile(frame["source"], frame["name"], "exec"), self.names)
+        """Run a cell, which may await at its top as in a notebook."""
+        code = compile(frame["source"], frame["name"], "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+        waits = eval(code, self.names)
+        if code.co_flags & CO_COROUTINE:
+            import_module("asyncio").run(waits)
         return {"is": None}
 
     def find(self, frame: dict) -> dict:

@@ -103,7 +103,7 @@ def waits(chance: Chance, make: Callable) -> Any:
     """A tool that is asked in order to wait, alone or beside another, says that it still runs."""
     poller, (beside,) = chance.choice([POLLERS[0], chance.word()]), steps(chance, 1)
     both = chance.random() < 0.5
-    polled = (poller, {}), chance.word()
+    polled: tuple[tuple[str, dict[str, Any]], str] = (poller, {}), chance.word()
     given = make() if poller in POLLERS else make(pollers=(poller,))
     played = play(given, lambda n: [polled, *([beside] if both else [])] if n <= SOME else [])
     return bool(played.end)

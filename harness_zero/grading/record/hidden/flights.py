@@ -5,17 +5,21 @@ has to be what becomes of it with ours: how it ended, after how many rounds, wit
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import lru_cache, partial
 from inspect import Signature, signature
 from time import monotonic
 from typing import Any
 
+from harness_zero.flight.faults import Killed
 from harness_zero.flight.fly import fly
 from harness_zero.flight.names import dealt
 from harness_zero.flight.outcome import Outcome
 from harness_zero.flight.pilots import limits_alone, pilot_of, with_detectors
+from harness_zero.flight.resumed import STARTS
 from harness_zero.grading import lab01, lab02, lab04, lab05, lab11
 from harness_zero.grading.lab03_read_file import flown_with
+from harness_zero.grading.lab09 import a_file
 from harness_zero.grading.record.hidden.drawing import Chance
 from harness_zero.grading.record.hidden.ours import ours
 from harness_zero.policy import brake
@@ -163,7 +167,8 @@ def as_read_file(answer: Any) -> Harness:
 
 
 HALVES = ("structural_stop", "brakes", "first_of", "until_end")
-PIECES = (*HALVES, "repetition", "marked", "stop_hook", "journaled", "retried", "pool")
+LAYERS = ("repetition", "marked", "stop_hook", "journaled", "retried", "pool", "permission")
+PIECES = (*HALVES, *LAYERS)
 
 
 def in_halves(piece: str) -> Fit:
@@ -173,13 +178,55 @@ def in_halves(piece: str) -> Fit:
     )
 
 
-def in_all_together(piece: str) -> Fit:
-    """One piece of the harness of lab 11."""
-    return lambda answer: lab11.together(
-        act=lab01.act_with(ours("answer_or_report")),
-        permission=ours("permission"),
-        **{each: answer if each == piece else ours(each) for each in PIECES},
-    )
+def in_all_together(piece: str, **given: Any) -> Fit:
+    """One piece of the harness of lab 11, which is given this."""
+
+    def fit(answer: Any) -> Harness:
+        pieces = {each: answer if each == piece else ours(each) for each in PIECES}
+        run = lab11.together(act=lab01.act_with(ours("answer_or_report")), **pieces)
+        return partial(run, **given)
+
+    return fit
+
+
+def look_again(run: Any, again: bool) -> str | None:
+    """A hook that vetoes the first end."""
+    return None if again else "Look again."
+
+
+def as_stop_hook(answer: Any) -> Harness:
+    """A stop that a hook may veto."""
+    return in_all_together("stop_hook", hook=look_again)(answer)
+
+
+def as_permission(answer: Any) -> Harness:
+    """A layer that may say no."""
+    return in_all_together("permission", rules=RULES, ask=is_no_answer)(answer)
+
+
+RULES = (("deny", "send_*"), ("ask", "write_file"), ("ask", "run_tests"), ("allow", "*"))
+
+
+def is_no_answer(call: dict[str, Any]) -> bool | str:
+    """Somebody who lets all be done but the writing of an answer."""
+    return "answer" not in str(call["input"]) or "not now"
+
+
+def as_journaled(answer: Any) -> Harness:
+    """A journal; the process is begun again whenever it was killed."""
+    run = in_all_together("journaled")(answer)
+
+    def begun_again(model: Any, tools: Any, prompt: str, clock: Any = monotonic) -> Any:
+        with a_file() as path:
+            for _ in range(STARTS):
+                with suppress(Killed):
+                    return run(model, tools, prompt, clock=clock, path=path, safe=SAFE)
+        raise Killed
+
+    return begun_again
+
+
+SAFE = ("read_file", "list_files", "run_tests")
 
 
 def as_window(answer: Any) -> Harness:

@@ -49,11 +49,16 @@ def stops(chance: Chance, policy: Callable) -> Any:
         lambda: heard(run, last(chance, Kit(chance))),
         lambda: heard(run, reply(chance.word())),
         lambda: heard(run, reply(chance.word(), stop_reason=PAUSED)),
-        lambda: (heard(run, reply(chance.word())), run.say(chance.word())),
+        lambda: answered(chance, heard(run, reply(chance.word()))),
         lambda: None,
     ]
     chance.choice(some)()
     return word(asked_about(policy, run))
+
+
+def answered(chance: Chance, run: Run) -> None:
+    """Have somebody say something to what the model said last."""
+    run.say(chance.word())
 
 
 def brakes_hold(chance: Chance, make: Callable) -> Any:

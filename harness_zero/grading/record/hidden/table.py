@@ -234,13 +234,19 @@ HIDDEN: dict[str, tuple[Trial, ...]] = {
     # lab 08
     "verifier": (Trial(policies.verified, "a_check_that_fails_comes_back_as_words", 16),),
     "output_type": (Trial(policies.typed, "after_so_many_tries_it_is_over", 12),),
-    "stop_hook": (Trial(policies.vetoed, "so_many_vetoes_in_a_row_and_no_more", 16),),
+    "stop_hook": (
+        Trial(policies.vetoed, "so_many_vetoes_in_a_row_and_no_more", 16),
+        flight("stop_hook", fly.as_stop_hook, "only_finished_can_be_vetoed", max_rounds=(3, 12)),
+    ),
     "judge": (Trial(policies.judged, "whatever_is_no_yes_comes_back_as_words", 12),),
     # lab 09
     "entries": (Trial(steps.lines_read, "a_torn_last_line_is_left_out", 6),),
     "in_doubt": (Trial(steps.doubtful, "what_is_not_safe_is_not_called", 8),),
     "journal": (Trial(steps.stepped, "what_is_recorded_is_not_made_again", 6),),
-    "journaled": (Trial(steps.journaled, "nothing_that_is_recorded_is_made_again", 3),),
+    "journaled": (
+        Trial(steps.journaled, "nothing_that_is_recorded_is_made_again", 3),
+        flight("journaled", fly.as_journaled, "of_what_is_in_doubt_the_model_is_told", ("killed",)),
+    ),
     # lab 10
     "may_pass": (Trial(values.status_judged, "a_wrong_request_stays_wrong", 30),),
     "retried": (
@@ -256,7 +262,10 @@ HIDDEN: dict[str, tuple[Trial, ...]] = {
     "once": (Trial(steps.made_once, "a_known_key_makes_nothing_and_gets_the_same_answer", 6),),
     # lab 11
     "verdict": (Trial(values.ruled, "the_strictest_rule_counts", 16),),
-    "permission": (Trial(layers.permitted, "somebody_is_asked_about_the_rest", 8),),
+    "permission": (
+        Trial(layers.permitted, "somebody_is_asked_about_the_rest", 8),
+        flight("permission", fly.as_permission, "what_is_denied_is_not_made"),
+    ),
     "pool": (
         Trial(layers.paid_from, "what_a_call_costs_is_taken_out", 6),
         flight("pool", fly.in_all_together("pool"), "whoever_is_paid_shares_it"),
