@@ -8,12 +8,13 @@ import builtins
 import json
 import os
 import sys
+import types
 from functools import partial
 from importlib import import_module
 from inspect import CO_COROUTINE
 from typing import Any
 
-from harness_zero.grading.record.imports import refuse_others, show
+from harness_zero.grading.record.imports import Stand, refuse_others, show
 from harness_zero.grading.record.mirror import Mirror, flush, served
 from harness_zero.grading.record.peer import Peer
 from harness_zero.grading.record.protocol import Crossing
@@ -39,7 +40,7 @@ class Worker:
         main = sys.modules["__main__"] = types.ModuleType("__main__")
         self.names = vars(main)
         self.names.update(
-            __builtins__=builtins, display=print, get_ipython=lambda: Stand("IPython")
+            __builtins__=builtins, display=print, get_ipython=lambda: Stand("IPython", None)
         )
 
     def proxy(self, number: int, kind: str, about: dict) -> Any:
