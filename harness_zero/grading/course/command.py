@@ -1,0 +1,82 @@
+"""`harness-zero course`: a course directory for nbgrader."""
+
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("labs", nargs=-1, metavar="[LAB]...")
+@click.option("--id", "course_id", help="The course's name in the exchange; the folder's if not.")
+@click.option("--exchange", help="The folder through which labs and submissions pass.")
+def course(
+    folder: Path, labs: tuple[str, ...], course_id: str | None, exchange: str | None
+) -> None:
+    """Prepare a course directory for nbgrader in FOLDER, or bring one up to date.
+
+    It holds nbgrader's settings, the sources of the labs (all, or those named), a gradebook that
+    knows their points, and the seed of hidden cases. What you changed is never overwritten.
+    """
+    from harness_zero.cli import lab_called, spell_out, tell
+    from harness_zero.course import NotLaid
+    from harness_zero.grading.exercises import LABS
+
+    spell_out()
+    refuse_without_nbgrader()
+    from harness_zero.grading.course.prepare import NotPrepared, prepare
+
+    named = [lab_called(lab, LABS.values()).name for lab in labs]
+    place = str(Path(exchange).absolute()) if exchange else exchange
+    try:
+        for line in prepare(folder, named, course_id, place):
+            tell(line)
+    except (NotPrepared, NotLaid) as reason:
+        raise click.ClickException(str(reason)) from reason
+
+
+def graded_into(
+    folder: Path, secret: Path | None, out: Path | None, pages: Path | None, jobs: int
+) -> None:
+    """Grade what was collected into a course directory, into its gradebook too."""
+    refuse_without_nbgrader()
+    from harness_zero.cli import spell_out, tell
+    from harness_zero.grading.course import marks
+    from harness_zero.grading.course.gradebook import Unusable, place, refuse_unfit
+    from harness_zero.grading.course.handed_in import handed_in
+    from harness_zero.grading.record.command import graded, read_secret
+
+    spell_out()
+    try:
+        course = marks.directory(folder)
+        refuse_unfit(course.db_url)
+        given = {each.notebook: each for each in handed_in(course)}
+        if not given:
+            raise click.ClickException(f"Nothing is in {folder / SUBMITTED}: {COLLECT}")
+        book, key = out or folder / BOOK, read_secret(secret or folder / SEED)
+        done = graded((*given,), key, book, pages, (1, 1), jobs)
+        in_order = [given[path] for path in sorted(given, key=str)]
+        for line in marks.write(course, in_order, done):
+            tell(line)
+    except (marks.NoCourse, Unusable) as reason:
+        raise click.ClickException(str(reason)) from reason
+    except OSError as fault:
+        raise click.ClickException(f"{fault.filename}: {fault.strerror}.") from fault
+    tell(f"{place(course.db_url)} has the marks of {len(done)}.")
+
+
+def refuse_without_nbgrader() -> None:
+    """Who teaches installs nbgrader besides what a learner needs."""
+    from importlib.util import find_spec
+
+    if not find_spec("nbgrader"):
+        raise click.ClickException(WITHOUT)
+
+
+BOOK = "marks_of_record.csv"  # `nbgrader export` writes a grades.csv of its own
+SEED = "seed"
+SUBMITTED = "submitted/"
+COLLECT = "`nbgrader collect LAB` brings what was handed in."
+WITHOUT = (
+    "nbgrader is not installed here; `pip install -c constraints.txt -e '.[teaching]'` brings it."
+)
