@@ -1,6 +1,8 @@
 """`harness-zero course`: a course directory for nbgrader."""
 
+from contextlib import chdir
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -40,28 +42,41 @@ def graded_into(
 ) -> None:
     """Grade what was collected into a course directory, into its gradebook too."""
     refuse_without_nbgrader()
-    from harness_zero.cli import spell_out, tell
+    from harness_zero.cli import spell_out
     from harness_zero.grading.course import marks
-    from harness_zero.grading.course.gradebook import Unusable, place, refuse_unfit
-    from harness_zero.grading.course.handed_in import handed_in
-    from harness_zero.grading.record.command import graded, read_secret
+    from harness_zero.grading.course.gradebook import Unusable
 
     spell_out()
+    book, key = (
+        (given or folder / name).absolute() for given, name in ((out, BOOK), (secret, SEED))
+    )
+    at = pages.absolute() if pages else None
     try:
         course = marks.directory(folder)
-        refuse_unfit(course.db_url)
-        given = {each.notebook: each for each in handed_in(course)}
-        if not given:
-            raise click.ClickException(f"Nothing is in {folder / SUBMITTED}: {COLLECT}")
-        book, key = out or folder / BOOK, read_secret(secret or folder / SEED)
-        done = graded((*given,), key, book, pages, (1, 1), jobs)
-        in_order = [given[path] for path in sorted(given, key=str)]
-        for line in marks.write(course, in_order, done):
-            tell(line)
+        with chdir(course.root):
+            grade_collected(course, key, book, at, jobs)
     except (marks.NoCourse, Unusable) as reason:
         raise click.ClickException(str(reason)) from reason
     except OSError as fault:
         raise click.ClickException(f"{fault.filename}: {fault.strerror}.") from fault
+
+
+def grade_collected(course: Any, secret: Path, out: Path, pages: Path | None, jobs: int) -> None:
+    """Grade what was collected into this folder."""
+    from harness_zero.cli import tell
+    from harness_zero.grading.course import marks
+    from harness_zero.grading.course.gradebook import place, refuse_unfit
+    from harness_zero.grading.course.handed_in import handed_in
+    from harness_zero.grading.record.command import graded, read_secret
+
+    refuse_unfit(course.db_url)
+    given = {str(each.notebook): each for each in handed_in(course)}
+    if not given:
+        raise click.ClickException(f"Nothing of a lab was collected into {course.root}: {COLLECT}")
+    files = tuple(each.notebook for each in given.values())
+    done = graded(files, read_secret(secret), out, pages, (1, 1), jobs)
+    for line in marks.write(course, [given[name] for name in sorted(given)], done):
+        tell(line)
     tell(f"{place(course.db_url)} has the marks of {len(done)}.")
 
 
@@ -75,7 +90,6 @@ def refuse_without_nbgrader() -> None:
 
 BOOK = "marks_of_record.csv"  # `nbgrader export` writes a grades.csv of its own
 SEED = "seed"
-SUBMITTED = "submitted/"
 COLLECT = "`nbgrader collect LAB` brings what was handed in."
 WITHOUT = (
     "nbgrader is not installed here; `pip install -c constraints.txt -e '.[teaching]'` brings it."

@@ -1,7 +1,7 @@
-"""The copy of a submission that formgrader shows: the lab as released, and the learner's code in it.
+"""What formgrader shows of a submission: the lab as released, with the learner's code in it.
 
-Nothing of it was run by nbgrader, and nothing else of what was handed in is in it: formgrader shows
-a notebook's texts and outputs as they are, in the instructor's own browser.
+Nothing of it was run by nbgrader, and nothing else of what was handed in is in it: formgrader
+shows a notebook's texts and outputs as they are, in the instructor's own browser.
 """
 
 import json

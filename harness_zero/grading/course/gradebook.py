@@ -1,4 +1,4 @@
-"""nbgrader's gradebook, opened with care: what is no gradebook of this nbgrader is left as it is."""
+"""nbgrader's gradebook, opened with care: what it cannot write into is left as it is."""
 
 import logging
 import os

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from glob import glob
+from os.path import relpath
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +23,16 @@ class HandedIn:
 
 
 def handed_in(directory: Any) -> Iterator[HandedIn]:
-    """All that was collected of labs, in order. nbgrader collects the newest of each learner."""
+    """All that was collected of labs, in order, by names within the course directory.
+
+    nbgrader collects the newest of each learner.
+    """
     step = directory.submitted_directory
     name = directory.format_path(step, "(?P<student>[^/]+)", "(?P<assignment>[^/]+)", escape=True)
     for path in sorted(glob(directory.format_path(step, "*", "*"))):
         found = re.fullmatch(name, path)
         if found and found["assignment"] in LABS and Path(path).is_dir():
-            yield one(found["student"], found["assignment"], Path(path))
+            yield one(found["student"], found["assignment"], Path(relpath(path, directory.root)))
 
 
 def others(directory: Any) -> list[str]:

@@ -1,8 +1,8 @@
 """Marks of record in nbgrader's gradebook, by its API.
 
-A mark of ours is the automatic score of an exercise's check. What an instructor sets in formgrader
-(a score by hand, extra credit, a comment, an extension) is theirs and stays, and counts before ours;
-where the mark under it changes, or something new was handed in, formgrader is told to ask again.
+A mark of ours is the automatic score of an exercise's check. What an instructor sets in
+formgrader (a score by hand, extra credit, a comment, an extension) stays and counts before ours.
+Where the mark under it changes, or something new was handed in, formgrader asks for a look.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -21,6 +21,10 @@ from harness_zero.grading.record.plan import plan
 from harness_zero.grading.record.submissions import grade_id, submission
 
 NOT_OF_RECORD = "Not of record: graded without isolation. "
+NO_TIME = (
+    "its timestamp.txt holds no time. Remove or mend that file: formgrader cannot list the lab"
+    " while it is there, and nobody knows whether it is late."
+)
 OTHER_LAB = "this is a notebook of lab {}"
 Graded = Mapping[str, Any]  # a row, marks, and a page, as grading keeps them
 
@@ -65,8 +69,9 @@ def write(course: Any, handed: Iterable[HandedIn], graded: Iterable[Graded]) -> 
     options = settings.read(Path(course.root))
     with gradebook.opened(course) as book:
         for given, grade in zip(handed, graded, strict=True):
-            yield from (f"{given.student}, {given.assignment}: {aside} is left out, {which} counts."
-                        for aside in given.aside for which in [given.notebook.name])
+            for name in given.aside:
+                who = f"{given.student}, {given.assignment}"
+                yield f"{who}: {name} is left out, {given.notebook.name} counts."
             yield from one(Record(course, options, book), given, grade)
 
 
@@ -142,7 +147,7 @@ def handed_in_at(folder: Path) -> tuple[datetime | None, str]:
     try:
         return parse_utc(path.read_text("utf-8").strip()), ""
     except (ValueError, OverflowError, OSError):
-        return None, "its timestamp.txt is no time, so nobody knows whether it is late."
+        return None, NO_TIME
 
 
 def marked(
@@ -150,7 +155,8 @@ def marked(
 ) -> dict[str, str]:
     """Write the marks of a submission; what is told of each check, by its id."""
     book = record.book
-    submitted = book.update_or_create_submission(given.assignment, given.student)
+    with book.db.no_autoflush:  # or SQLAlchemy warns of what nbgrader does
+        submitted = book.update_or_create_submission(given.assignment, given.student)
     again = submitted.timestamp != when
     submitted.timestamp = when
     notebook = book.find_submission_notebook(given.assignment, given.assignment, given.student)
@@ -211,12 +217,11 @@ def lateness(record: Record, given: HandedIn) -> Iterator[str]:
     book.db.expire_all()
     penalty = submitted.late_submission_penalty or 0
     if late > 0:
-        yield f"{given.student}, {given.assignment}: {in_hours(late)} late, {penalty:g} points less."
+        who = f"{given.student}, {given.assignment}"
+        yield f"{who}: {in_hours(late)} late, {penalty:g} points less."
 
 
 def in_hours(seconds: float) -> str:
     """How late something is."""
     hours, minutes = divmod(int(seconds) // 60, 60)
     return f"{hours} h {minutes} min" if hours else f"{minutes} min"
-
-
