@@ -82,7 +82,7 @@ def remembered(folder: Path) -> Record | None:
     """What a course directory remembers; nothing, if it is a new one or has lost it."""
     try:
         return Record(**json.loads((folder / RECORD).read_bytes()))
-    except (FileNotFoundError, ValueError, TypeError):
+    except (FileNotFoundError, NotADirectoryError, ValueError, TypeError):
         return None
 
 
