@@ -31,6 +31,10 @@ class Machine:
         self.exchange = folder / "exchange"
         self.exchange.mkdir()
         self.exchange.chmod(0o1777)
+        # as in grading/quick_nbformat.py: nbgrader starts in less than half of the time
+        self.quick = folder / "quick"
+        self.quick.mkdir()
+        (self.quick / "rfc3987_syntax.py").write_text("raise ImportError")
         self.said = {}
 
     def typed(self, who, commands, place="."):
@@ -39,6 +43,7 @@ class Machine:
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("JUPYTER", "IPYTHON"))}
         path = os.pathsep.join([os.path.dirname(sys.executable), kept["PATH"]])
         places = {"HOME": str(home), "PATH": path, "IPYTHONDIR": str(home / "ipython")}
+        places["PYTHONPATH"] = str(self.quick)
         script = "set -e\n" + commands.replace("/srv/exchange", str(self.exchange))
         ran = subprocess.run(
             ["bash", "-c", script],
