@@ -3,6 +3,7 @@
 import json
 import shutil
 import sqlite3
+import sys
 from pathlib import Path
 
 import pytest
@@ -195,6 +196,11 @@ def test_a_bad_place_is_refused_in_a_sentence(place, words, tmp_path):
 
 def test_a_place_where_one_may_not_write_is_refused():
     assert "cannot be used" in course("/proc/teaching", "0", code=1)
+
+
+def test_without_nbgrader_it_says_what_brings_it(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "nbgrader", None)
+    assert "[teaching]" in course(tmp_path / "x", code=1)
 
 
 def test_an_id_that_is_no_name_is_refused(tmp_path):

@@ -9,8 +9,11 @@ import pytest
 from click.testing import CliRunner
 from handed_in import cell, filled, laid_down, solution
 from nbgrader.api import Gradebook
+from nbgrader.apps import NbGraderAPI
 
 from harness_zero.cli import main
+from harness_zero.course import entry_of
+from harness_zero.grading.course import settings
 from harness_zero.grading.record import isolation
 
 LAB = "00_one_call"
@@ -135,6 +138,72 @@ def test_what_an_instructor_set_stays_and_is_asked_about_where_ours_changed(cour
     assert comments(course, "bob") == {"answer": "nearly"}
 
 
+def told_by_nbgrader(folder, what, lab=LAB):
+    """What nbgrader tells of doing something, with the settings of the course."""
+    return getattr(NbGraderAPI(config=settings.read(folder)), what)(lab)
+
+
+def feedback(folder, learner):
+    told = told_by_nbgrader(folder, "generate_feedback")
+    assert told["success"], told
+    return (folder / "feedback" / learner / LAB / f"{LAB}.html").read_text("utf-8")
+
+
+def test_nbgrader_generates_our_pages_of_feedback(course):
+    page = feedback(course, "bob")
+    assert "<strong>9 of 12 points.</strong>" in page and "<dt>expected</dt>" in page
+    assert "From your instructor" not in page
+    names = {each.name for each in (course / "feedback" / "bob" / LAB).iterdir()}
+    assert names == {f"{LAB}.html", "timestamp.txt", "submission_secret.txt"}
+
+
+def test_a_page_of_feedback_says_first_what_the_instructor_changed(course):
+    by_hand(course, "bob", manual_score=2)
+    by_hand(course, "bob", "wrong-sums-check", extra_credit=0.5)
+    with book(course) as opened:
+        opened.find_comment("answer", LAB, LAB, "bob").manual_comment = "<b>nearly</b>"
+        opened.db.commit()
+    page = feedback(course, "bob")
+    assert page.index("From your instructor: 11.5 of 12 points") < page.index("9 of 12 points")
+    for line in ("answer-check: 2 of 3 points", "0.5 points of extra credit", "&lt;b&gt;nearly"):
+        assert line in page
+
+
+@pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")  # nbgrader's own
+def test_an_assignment_of_the_instructors_own_is_autograded_as_ever(course):
+    code = cell(
+        "x = 1", grade=True, grade_id="x", points=2, locked=True, solution=False, task=False
+    )
+    code["metadata"]["nbgrader"]["schema_version"] = 3
+    notebook = {"cells": [code], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    source = course / "source" / "essay" / "essay.ipynb"
+    source.parent.mkdir()
+    source.write_text(json.dumps(notebook))
+    with open(course / "nbgrader_config.py", "a") as own:  # nothing is to be run in a test
+        own.write("c.Autograde.autograde_preprocessors = []\n")
+    assert told_by_nbgrader(course, "generate_assignment", "essay")["success"]
+    hand_in(course, "ada", notebook, "essay")
+    api = NbGraderAPI(config=settings.read(course))
+    assert api.autograde("essay", "ada")["success"]
+    refused = api.autograde(LAB, "ada")
+    assert not refused["success"] and "judges answers from outside" in refused["log"]
+
+
+def test_cells_that_change_after_something_was_handed_in_are_left_and_told(course):
+    with book(course) as opened:
+        opened.find_source_cell("answer", LAB, LAB).name = "an older answer"
+        opened.db.commit()
+    record = course / ".harness_zero" / "course.json"
+    older = json.loads(record.read_text())
+    name = f"source/{LAB}/{LAB}.ipynb"
+    changed = (course / name).read_text("utf-8").replace("by hand", "with your hands")
+    (course / name).write_text(changed, "utf-8")
+    older["laid"][name] = entry_of(name, changed.encode())
+    record.write_text(json.dumps(older))
+    said = CliRunner().invoke(main, ["course", str(course)]).output
+    assert "the gradebook keeps what it knew (Cannot add or remove cells" in said
+
+
 def test_points_that_an_instructor_changed_are_what_a_mark_is_out_of(course):
     with book(course) as opened:
         opened.find_grade_cell("answer-check", LAB, LAB).max_score = 10
@@ -201,6 +270,14 @@ def test_one_notebook_counts_under_any_name_and_of_more_the_one_of_the_labs_name
     (course / "submitted" / "bob" / LAB / "scratch.ipynb").write_text(json.dumps(solution()))
     assert f"bob, {LAB}: scratch.ipynb is left out" in grade(course)
     assert marks(course, "ada") == FULL and marks(course, "bob")["answer"] == 0
+
+
+def test_halves_of_characters_stop_nothing(course):
+    raising = "def answer(call, tools): raise ValueError(chr(0xd800))  # \ud800"
+    hand_in(course, "bob", filled(solution(), answer=raising))
+    grade(course)
+    assert marks(course, "bob")["answer"] == 0 and "Error" in comments(course, "bob")["answer"]
+    assert "\\ud800" not in shown(course, "bob")
 
 
 def test_a_submission_without_a_notebook_is_named(course):

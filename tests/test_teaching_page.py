@@ -10,12 +10,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from handed_in import laid_down, solution
+from handed_in import filled, laid_down, solution
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "teaching.md").read_text("utf-8")
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 LAB = "00_one_call"
+WRONG = "def answer(call, tools): return None"
 
 
 def blocks(language):
@@ -137,3 +138,15 @@ def test_autograding_is_refused_before_anything_is_run_or_removed(machine):
     with pytest.raises(AssertionError, match="judges answers from outside"):
         machine.typed("teacher", f"nbgrader autograde {LAB} --force", "teaching")
     assert {path: path.read_bytes() for path in course.rglob("*") if path.is_file()} == before
+
+
+def test_of_two_submissions_the_newest_counts_and_its_feedback_is_another(machine):
+    laid_down(filled(solution(), answer=WRONG), machine.folder, "ada")
+    machine.typed("ada", f"nbgrader submit {LAB}")
+    *_, grade, feedback = blocks("bash")
+    machine.typed("teacher", grade, "teaching")
+    machine.typed("teacher", feedback, "teaching")
+    machine.typed("ada", blocks("sh")[1])
+    pages = sorted((machine.folder / "ada" / LAB / "feedback").glob(f"*/{LAB}.html"))
+    told = [re.search(r"\d+ of 12 points", page.read_text("utf-8"))[0] for page in pages]
+    assert told == ["12 of 12 points", "9 of 12 points"]

@@ -2,9 +2,14 @@
 
 from contextlib import chdir
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from harness_zero.grading.record.many import Graded
 
 
 @click.command()
@@ -74,10 +79,13 @@ def grade_collected(course: Any, secret: Path, out: Path, pages: Path | None, jo
     if not given:
         raise click.ClickException(f"Nothing of a lab was collected into {course.root}: {COLLECT}")
     files = tuple(each.notebook for each in given.values())
-    done = graded(files, read_secret(secret), out, pages, (1, 1), jobs)
-    for line in marks.write(course, [given[name] for name in sorted(given)], done):
-        tell(line)
-    tell(f"{place(course.db_url)} has the marks of {len(done)}.")
+
+    def into_gradebook(grades: "Iterator[Graded]") -> None:
+        for line in marks.write(course, (given[name] for name in sorted(given)), grades):
+            tell(line)
+
+    graded(files, read_secret(secret), out, pages, (1, 1), jobs, into_gradebook)
+    tell(f"{place(course.db_url)} has the marks of {len(given)}.")
 
 
 def refuse_without_nbgrader() -> None:

@@ -8,12 +8,14 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 from shutil import copyfile
+from textwrap import fill
 from typing import Any
 
 from harness_zero.course import checkout, clear_outputs, put
 from harness_zero.grading.record.submissions import grade_id
 
 ABSENT = "# this cell is not in what was handed in"
+WIDTH = 90  # characters of a line under a check
 OF_THE_EXCHANGE = ("timestamp.txt", "submission_secret.txt")  # by which feedback finds its way
 
 
@@ -23,12 +25,17 @@ def copy(lab: Path, cells: Mapping[str, str], told: Mapping[str, str], page: str
     for cell in notebook["cells"]:
         name, nbgrader = grade_id(cell), cell["metadata"].get("nbgrader", {})
         if nbgrader.get("solution"):
-            cell["source"] = cells.get(name, ABSENT)
+            cell["source"] = writable(cells.get(name, ABSENT))
         if name in told:
-            text = {"output_type": "stream", "name": "stdout", "text": told[name] + "\n"}
-            cell["outputs"] = [text]
-    notebook["metadata"]["harness_zero"] = {"feedback": page}
+            said = fill(told[name], WIDTH) + "\n"
+            cell["outputs"] = [{"output_type": "stream", "name": "stdout", "text": said}]
+    notebook["metadata"]["harness_zero"] = {"feedback": writable(page)}
     return (json.dumps(notebook, indent=1) + "\n").encode()
+
+
+def writable(text: str) -> str:
+    """Text that can be written as UTF-8: JSON may hold halves of characters."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def page_in(path: Path) -> str:

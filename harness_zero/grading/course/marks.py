@@ -25,6 +25,8 @@ NO_TIME = (
     "its timestamp.txt holds no time. Remove or mend that file: formgrader cannot list the lab"
     " while it is there, and nobody knows whether it is late."
 )
+LONGEST_TIME = 100  # characters
+NO_NAME = "the name of the folder {!r} is not UTF-8, so the gradebook cannot hold it."
 OTHER_LAB = "this is a notebook of lab {}"
 Graded = Mapping[str, Any]  # a row, marks, and a page, as grading keeps them
 
@@ -68,6 +70,7 @@ def write(course: Any, handed: Iterable[HandedIn], graded: Iterable[Graded]) -> 
         yield f"{name} is no lab of this course: what was handed in for it is left to nbgrader."
     options = settings.read(Path(course.root))
     with gradebook.opened(course) as book:
+        book.db().expire_on_commit = False  # or each of nbgrader's commits has all read again
         for given, grade in zip(handed, graded, strict=True):
             for name in given.aside:
                 who = f"{given.student}, {given.assignment}"
@@ -97,6 +100,9 @@ def one(record: Record, given: HandedIn, grade: Graded) -> Iterator[str]:
         notebook = record.book.find_notebook(given.assignment, given.assignment)
     except MissingEntry:
         yield f"{who}: the gradebook knows no such lab; `harness-zero course` makes it known."
+        return
+    if given.student != copies.writable(given.student):
+        yield NO_NAME.format(given.student)
         return
     if not has_student(record, given.student):
         if not record.options.Autograde.get("create_student", True):
@@ -145,7 +151,8 @@ def handed_in_at(folder: Path) -> tuple[datetime | None, str]:
     if not path.is_file():
         return None, ""
     try:
-        return parse_utc(path.read_text("utf-8").strip()), ""
+        with open(path, encoding="utf-8") as file:
+            return parse_utc(file.read(LONGEST_TIME).strip()), ""
     except (ValueError, OverflowError, OSError):
         return None, NO_TIME
 
@@ -162,10 +169,11 @@ def marked(
     notebook = book.find_submission_notebook(given.assignment, given.assignment, given.student)
     grades = {each.name: each for each in notebook.grades}
     comments = {each.name: each for each in notebook.comments}
-    before = "" if grade["row"]["of_record"] == "yes" else NOT_OF_RECORD
+    before = NOT_OF_RECORD if not fault and grade["row"]["of_record"] != "yes" else ""
     told = {}
     for exercise, at in places(given.assignment).items():
-        points, of, reason = (0, 0, fault) if fault else grade["marks"].get(exercise, (0, 0, ""))
+        points, of, why = (0, 0, fault) if fault else grade["marks"].get(exercise, (0, 0, ""))
+        reason = copies.writable(why)
         if at.answer in comments:
             comments[at.answer].auto_comment = f"{before}{reason}".strip() or None
         if at.check in grades:

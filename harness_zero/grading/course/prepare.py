@@ -17,6 +17,9 @@ from harness_zero.grading.exercises import LABS
 RECORD = Path(course.OURS) / "course.json"
 SEED = "seed"
 FIT = re.compile(r"[\w.-]+")  # an id of a course, which becomes a folder's name
+NEXT = (
+    "Next: `nbgrader generate_assignment LAB` in that folder; docs/teaching.md has all of the way."
+)
 ELSEWHERE = "Name a new folder, or an empty one."
 
 
@@ -54,6 +57,8 @@ def prepare(
         raise NotPrepared(str(fault)) from fault
     yield course.told(laid, f"{folder}/")
     yield from registered(folder, record, laid)
+    if laid.first:
+        yield NEXT
 
 
 def refuse_unfit(folder: Path) -> None:

@@ -96,7 +96,7 @@ def graded(
     jobs: int,
     then: "Callable[[Iterator[Graded]], None] | None" = None,
 ) -> None:
-    """Grade the files of a shard, and write the book and the pages; then use the grades, in order."""
+    """Grade the files of a shard, write the book and the pages, and use the grades in order."""
     from harness_zero.grading.exercises import LABS
     from harness_zero.grading.record import book, many
     from harness_zero.grading.record.grade import Room, laid
