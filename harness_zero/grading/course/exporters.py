@@ -11,8 +11,9 @@ from harness_zero.grading.course import copies, feedback
 from harness_zero.grading.exercises import LABS
 
 NOT_HERE = (
-    "{lab} is graded by `harness-zero grade --course .`: it judges answers from outside."
-    " Autograding would run them here, as you. Nothing was run, and nothing was changed."
+    "{lab} is graded by `harness-zero grade --course .`:\n"
+    "it judges answers from outside. Autograding would run them here, as you.\n"
+    "Nothing was run, and nothing was changed."
 )
 
 

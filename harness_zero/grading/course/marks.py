@@ -117,7 +117,7 @@ def one(record: Record, given: HandedIn, grade: Graded) -> Iterator[str]:
     if odd:
         yield f"{who}: {odd}"
     told = marked(record, given, grade, fault, when)
-    lay_copy(record, given, grade, fault, told)
+    lay_copy(record, given, told, grade["page"])
     yield from lateness(record, given)
     known = {cell.name for cell in notebook.grade_cells}
     for exercise, at in places(given.assignment).items():
@@ -196,14 +196,12 @@ def scored(grade: Any, score: float | None, again: bool) -> None:
         grade.needs_manual_grade = True
 
 
-def lay_copy(
-    record: Record, given: HandedIn, grade: Graded, fault: str, told: Mapping[str, str]
-) -> None:
+def lay_copy(record: Record, given: HandedIn, told: Mapping[str, str], page: str) -> None:
     """Lay down what formgrader shows."""
-    cells = {} if fault else submission(given.notebook).cells
+    cells = submission(given.notebook).cells
     release = record.folder(record.course.release_directory, ".", given.assignment)
     lab = copies.lab_notebook(release, given.assignment)
-    shown = copies.copy(lab, cells, told, grade["page"])
+    shown = copies.copy(lab, cells, told, page)
     step = record.course.autograded_directory
     folder = record.folder(step, given.student, given.assignment)
     copies.lay(folder, given.assignment, shown, given.folder)
