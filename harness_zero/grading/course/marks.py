@@ -178,7 +178,7 @@ def marked(
             comments[at.answer].auto_comment = f"{before}{reason}".strip() or None
         if at.check in grades:
             most = grades[at.check].max_score
-            score = most * points / of if of else None
+            score = points if of else None
             scored(grades[at.check], score, again)
             of_all = f"{score:g} of {most:g} points" if score is not None else "no mark of record"
             told[at.check] = f"{before}{of_all}" + (f": {reason}" if reason else "")
