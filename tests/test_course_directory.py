@@ -198,6 +198,27 @@ def test_a_place_where_one_may_not_write_is_refused():
     assert "cannot be used" in course("/proc/teaching", "0", code=1)
 
 
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ("c = get_config(", "cannot be read (SyntaxError"),
+        ("raise SystemExit", "cannot be read (SystemExit"),
+        ("c = get_config(); c.CourseDirectory.course_id = 7", "do not fit"),
+    ],
+)
+def test_settings_that_cannot_be_read_are_refused_in_a_sentence(settings, words, folder):
+    (folder / SETTINGS).write_text(settings)
+    for command in (["course", folder], ["grade", "--course", folder]):
+        done = CliRunner().invoke(main, [*map(str, command)])
+        assert done.exit_code == 1 and words in done.output and "Traceback" not in done.output
+
+
+def test_a_folder_that_everybody_can_look_into_is_told(folder):
+    assert "chmod 700" not in course(folder)
+    folder.chmod(0o755)
+    assert "chmod 700" in course(folder)
+
+
 def test_without_nbgrader_it_says_what_brings_it(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "nbgrader", None)
     assert "[teaching]" in course(tmp_path / "x", code=1)

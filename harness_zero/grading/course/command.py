@@ -50,6 +50,7 @@ def graded_into(
     from harness_zero.cli import spell_out
     from harness_zero.grading.course import marks
     from harness_zero.grading.course.gradebook import Unusable
+    from harness_zero.grading.course.settings import Unreadable
 
     spell_out()
     book, key = (
@@ -60,7 +61,7 @@ def graded_into(
         course = marks.directory(folder)
         with chdir(course.root):
             grade_collected(course, key, book, at, jobs)
-    except (marks.NoCourse, Unusable) as reason:
+    except (marks.NoCourse, Unreadable, Unusable) as reason:
         raise click.ClickException(str(reason)) from reason
     except OSError as fault:
         raise click.ClickException(f"{fault.filename}: {fault.strerror}.") from fault

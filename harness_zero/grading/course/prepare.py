@@ -56,6 +56,8 @@ def prepare(
     except course.NotLaid as fault:
         raise NotPrepared(str(fault)) from fault
     yield course.told(laid, f"{folder}/")
+    if folder.stat().st_mode & 0o007:
+        yield f"Everybody on this machine can look into it: chmod 700 {folder}"
     yield from registered(folder, record, laid)
     if laid.first:
         yield NEXT
@@ -132,21 +134,21 @@ def lay_seed(path: Path) -> None:
 
 def registered(folder: Path, record: Record, laid: course.Laid) -> Iterator[str]:
     """Make labs known to the gradebook, with their checks and points, where they are not."""
-    directory = settings.directory(folder)
     fresh = {Path(name).parent.name for name in [*laid.new, *laid.updated]}
     try:
+        directory = settings.directory(folder)
         with gradebook.opened(directory, new=True) as book:
             there = {each.name for each in book.assignments if each.notebooks}
         new = [lab for lab in known(record) if lab in fresh or lab not in there]
         faults = [*generated(folder, new)]
         with gradebook.opened(directory) as book:
             found = {each.name: each.max_score for each in book.assignments if each.name in LABS}
-    except gradebook.Unusable as fault:
+    except (gradebook.Unusable, settings.Unreadable) as fault:
         raise NotPrepared(str(fault)) from fault
     yield from faults
-    points = sum(found.values())
+    labs, points = len(found), sum(found.values())
     place = gradebook.place(directory.db_url)
-    yield f"{place} knows {len(found)} labs with {points:g} points."
+    yield f"{place} knows {labs} lab{'' if labs == 1 else 's'} with {points:g} points."
 
 
 def generated(folder: Path, labs: list[str]) -> Iterator[str]:

@@ -7,6 +7,12 @@ from typing import Any
 from harness_zero.grading.holes import CODE_STUB, TEXT_STUB
 
 FILE = "nbgrader_config.py"
+
+
+class Unreadable(Exception):
+    """nbgrader's settings cannot be read; the sentence says why."""
+
+
 TEXT = """\
 # nbgrader's settings for this course, laid down by `harness-zero course`. They are yours to
 # change: what you changed is never overwritten; a newer version of ours is laid beside it.
@@ -43,9 +49,13 @@ def read(folder: Path) -> Any:
     from harness_zero.grading import quick_nbformat  # noqa: F401, I001  (comes before nbformat)
     from nbgrader.apps.baseapp import NbGrader
 
-    app = NbGrader()
-    with chdir(folder):
-        app.load_config_file()
+    app = NbGrader(raise_config_file_errors=True)
+    try:
+        with chdir(folder):
+            app.load_config_file()
+    except (Exception, SystemExit) as fault:
+        why = f"{type(fault).__name__}: {fault}"
+        raise Unreadable(f"The settings in {folder / FILE} cannot be read ({why}).") from fault
     settings = app.config
     settings.CourseDirectory.setdefault("root", str(folder.absolute()))
     return settings
@@ -55,5 +65,9 @@ def directory(folder: Path) -> Any:
     """The course directory as nbgrader sees it."""
     settings = read(folder)
     from nbgrader.coursedir import CourseDirectory
+    from traitlets import TraitError
 
-    return CourseDirectory(config=settings)
+    try:
+        return CourseDirectory(config=settings)
+    except TraitError as fault:
+        raise Unreadable(f"The settings in {folder / FILE} do not fit: {fault}") from fault
