@@ -165,7 +165,11 @@ def test_a_page_of_feedback_says_first_what_the_instructor_changed(course):
         opened.db.commit()
     page = feedback(course, "bob")
     assert page.index("From your instructor: 11.5 of 12 points") < page.index("9 of 12 points")
-    for line in ("answer-check: 2 of 3 points", "0.5 points of extra credit", "&lt;b&gt;nearly"):
+    for line in (
+        "Answer a tool call: 2 of 3 points",
+        "0.5 points of extra credit",
+        "&lt;b&gt;nearly",
+    ):
         assert line in page
 
 
@@ -279,7 +283,7 @@ def test_halves_of_characters_stop_nothing(course):
     hand_in(course, "bob", filled(solution(), answer=raising))
     grade(course)
     assert marks(course, "bob")["answer"] == 0 and "Error" in comments(course, "bob")["answer"]
-    assert "\\ud800" not in shown(course, "bob")
+    json.dumps(json.loads(shown(course, "bob")), ensure_ascii=False).encode()
 
 
 def test_a_submission_without_a_notebook_is_named(course):

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from html import escape
 from typing import Any
 
+from harness_zero.grading.course.places import title_at
+
 HEAD_ENDS = "</h1>"
 
 
@@ -23,12 +25,13 @@ def with_changes(page: str, notebook: Any) -> str:
 def changes(notebook: Any) -> Iterator[str]:
     """What stands in the gradebook besides the marks of record, a line each."""
     for grade in sorted(notebook.grades, key=lambda each: each.name):
+        title = title_at(notebook.name, grade.name)
         if grade.manual_score is not None and grade.manual_score != grade.auto_score:
-            yield f"{grade.name}: {grade.manual_score:g} of {grade.max_score:g} points"
+            yield f"{title}: {grade.manual_score:g} of {grade.max_score:g} points"
         if grade.extra_credit:
-            yield f"{grade.name}: {grade.extra_credit:g} points of extra credit"
+            yield f"{title}: {grade.extra_credit:g} points of extra credit"
     for comment in sorted(notebook.comments, key=lambda each: each.name):
         if comment.manual_comment:
-            yield f"{comment.name}: {comment.manual_comment}"
+            yield f"{title_at(notebook.name, comment.name)}: {comment.manual_comment}"
     if notebook.late_submission_penalty:
         yield f"handed in late: {notebook.late_submission_penalty:g} points less"

@@ -8,17 +8,13 @@ Where the mark under it changes, or something new was handed in, formgrader asks
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
-from json import loads
 from pathlib import Path
-from re import search
 from typing import Any
 
-from harness_zero.course import checkout
 from harness_zero.grading.course import copies, gradebook, settings
 from harness_zero.grading.course.handed_in import HandedIn, others
-from harness_zero.grading.record.plan import plan
-from harness_zero.grading.record.submissions import grade_id, submission
+from harness_zero.grading.course.places import places
+from harness_zero.grading.record.submissions import submission
 
 NOT_OF_RECORD = "Not of record: graded without isolation. "
 NO_TIME = (
@@ -33,27 +29,6 @@ Graded = Mapping[str, Any]  # a row, marks, and a page, as grading keeps them
 
 class NoCourse(Exception):
     """This is no course directory; the sentence says why."""
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where an exercise stands in a lab's notebook, by the ids of its cells."""
-
-    answer: str
-    check: str
-
-
-@cache
-def places(lab: str) -> dict[str, Place]:
-    """The cells of each exercise of a lab."""
-    path = checkout() / "solutions" / lab / f"{lab}.ipynb"
-    checks = {}
-    for cell in loads(path.read_text("utf-8"))["cells"]:
-        checked = search(r'^check\("(\w+)"', "".join(cell["source"]))
-        if checked and cell["metadata"].get("nbgrader", {}).get("grade"):
-            checks[checked[1]] = grade_id(cell)
-    slots = [each for each in plan(lab).slots if each.exercise]
-    return {str(each.exercise): Place(each.name, checks[str(each.exercise)]) for each in slots}
 
 
 def directory(folder: Path) -> Any:
@@ -178,7 +153,7 @@ def marked(
             comments[at.answer].auto_comment = f"{before}{reason}".strip() or None
         if at.check in grades:
             most = grades[at.check].max_score
-            score = points if of else None
+            score = most * points / of if of else None
             scored(grades[at.check], score, again)
             of_all = f"{score:g} of {most:g} points" if score is not None else "no mark of record"
             told[at.check] = f"{before}{of_all}" + (f": {reason}" if reason else "")
