@@ -401,3 +401,19 @@ def test_who_writes_while_an_effect_runs_costs_nobody_else(tmp_path, room):
         "    threading.Thread(target=work, daemon=True).start()"
     )
     assert with_files(work, tmp_path, room) == {**OF_JOURNALS, "journaled": 0}
+
+
+LAB_06 = "06_repetition_detector"
+LEAVES_A_CROWD = {
+    "threads": SPOILS["leaves a thread at work"],
+    "a process that ends unseen": "import builtins\nbuiltins.len = lambda *_: 0\n",
+}
+
+
+@pytest.mark.parametrize("what", LEAVES_A_CROWD)
+def test_what_a_cell_leaves_behind_costs_no_exercise_that_takes_long(what, tmp_path, room):
+    notebook = solution(LAB_06)
+    (source,) = ["".join(c["source"]) for c in notebook["cells"] if grade_id(c) == "window"]
+    filled(notebook, window=f"{source}\n{LEAVES_A_CROWD[what]}")
+    found = marks(notebook, tmp_path, room, LAB_06)
+    assert {**found, "window": 3} == {e.name: e.points for e in LABS[LAB_06].exercises}
