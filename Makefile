@@ -55,7 +55,7 @@ help:                 ## this list
 
 # The set-up leaves a stamp named after the extra of pyproject.toml that it installed.
 # Authors get all that the course needs, so their set-up leaves both stamps.
-.venv/course .venv/authors: pyproject.toml constraints.txt $(AGAIN)
+.venv/course .venv/teaching .venv/authors: pyproject.toml constraints.txt $(AGAIN)
 	@command -v $(PYTHON) >/dev/null || { echo "There is no $(PYTHON) here: add PYTHON=python3, or the one you have." >&2; exit 1; }
 	@$(PYTHON) -c "$$FIT"
 	@echo "Setting up .venv: a minute or two now, and the next start is immediate ..."

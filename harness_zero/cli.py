@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from harness_zero.flight.command import fly
+from harness_zero.grading.course.command import course
 from harness_zero.grading.record.command import grade
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ def main() -> None:
     """Harness Zero: build an agent loop by hand, until you own it."""
 
 
+main.add_command(course)
 main.add_command(fly)
 main.add_command(grade)
 

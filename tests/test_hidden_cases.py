@@ -14,7 +14,7 @@ from harness_zero.grading.exercises import EXERCISES, LABS
 from harness_zero.grading.record import feedback
 from harness_zero.grading.record.book import row
 from harness_zero.grading.record.grade import Room, graded, laid
-from harness_zero.grading.record.hidden import HIDDEN, NONE, expected, outcome, unlike
+from harness_zero.grading.record.hidden import FAILED, HIDDEN, NONE, expected, outcome, unlike
 from harness_zero.grading.record.hidden.drawing import Chance, drawn
 from harness_zero.grading.record.hidden.ours import ours, solved
 from harness_zero.grading.record.isolation import Limits, isolates
@@ -35,6 +35,13 @@ def test_each_case_is_about_a_promise_of_its_exercise():
     for name, trials in HIDDEN.items():
         promises = {each.__name__ for each in EXERCISES[name].promises}
         assert {trial.promise for trial in trials} <= promises, name
+
+
+def test_ours_comes_to_its_end_in_every_case():
+    for name, trials in HIDDEN.items():
+        for at, trial in enumerate(trials):
+            for number in range(trial.times):
+                assert expected(name, at, number, SECRET) is not FAILED, (name, at, number)
 
 
 def test_all_of_a_case_is_drawn_and_the_same_for_one_secret_alone():

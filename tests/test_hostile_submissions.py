@@ -296,39 +296,24 @@ def test_what_an_answer_printed_or_wrote_is_gone_for_the_next_submission(tmp_pat
     assert marks(filled(solution(), answer=finds), tmp_path, room) == FULL
 
 
-TELLS = {
-    "as it meets it": "    raise ValueError(call)\n",
-    "later": "    global met\n    met = call\n",
-}
-
-
-@pytest.mark.parametrize("when", TELLS)
-def test_an_answer_cannot_tell_what_a_case_was_that_is_not_shown(when, tmp_path, room):
-    answer = ANSWER.replace(
-        "tools):\n", "tools):\n  if call['name'] == 'tell' and call['input']:\n"
-    )
-    answer = answer.replace("    return", TELLS[when] + "  return")
-    later = "met = ''\ndef next_array(messages, reply, results):\n    raise ValueError(met)\n"
-    path = laid_down(filled(solution(), answer=answer, next_array=later), tmp_path)
-    told = page(graded(submission(path), room))
-    assert "toolu_" not in told and "ValueError" in told
-
-
 def test_a_process_that_is_patched_cannot_tell_of_it_either(tmp_path, room):
-    source = (
+    tells = (
         "import gc\n"
         "worker = next(each for each in gc.get_objects() if type(each).__name__ == 'Worker')\n"
-        "find, met, asked = worker.find, [], []\n"
+        "find, asked = worker.find, []\n"
         "def tells(frame):\n"
-        "    if frame['name'] != 'answer' and met: raise ValueError(met)\n"
+        "    asked.append(frame['name'])\n"
+        "    if asked.count('next_array') > 1 or not met: raise ValueError(met)\n"
         "    return find(frame)\n"
-        "worker.find = tells\n"
+        "worker.find, met = tells, globals().get('met')\n"
+        "def next_array(messages, reply, results):\n"
+        "    return [*messages, said(reply), user(*results)]\n"
     )
-    answer = ANSWER.replace("tools):\n", "tools):\n    met.append(call)\n")
-    told = page(
-        graded(submission(laid_down(filled(solution(), answer=source + answer), tmp_path)), room)
-    )
-    assert "toolu_" not in told
+    meets = "met = {'id': ''}\n" + ANSWER.replace("tools):\n", "tools):\n    met.update(call)\n")
+    path = laid_down(filled(solution(), answer=meets, next_array=tells), tmp_path)
+    grade = graded(submission(path), room)
+    assert [mark.points for mark in grade.marks] == [3, 3, 0, 2]
+    assert "ValueError" not in page(grade)
 
 
 def test_an_answer_that_knows_the_inputs_of_the_promises_is_found_out(tmp_path, room):
@@ -401,3 +386,19 @@ def test_who_writes_while_an_effect_runs_costs_nobody_else(tmp_path, room):
         "    threading.Thread(target=work, daemon=True).start()"
     )
     assert with_files(work, tmp_path, room) == {**OF_JOURNALS, "journaled": 0}
+
+
+LAB_06 = "06_repetition_detector"
+LEAVES_A_CROWD = {
+    "threads": SPOILS["leaves a thread at work"],
+    "a process that ends unseen": "import builtins\nbuiltins.len = lambda *_: 0\n",
+}
+
+
+@pytest.mark.parametrize("what", LEAVES_A_CROWD)
+def test_what_a_cell_leaves_behind_costs_no_exercise_that_takes_long(what, tmp_path, room):
+    notebook = solution(LAB_06)
+    (source,) = ["".join(c["source"]) for c in notebook["cells"] if grade_id(c) == "window"]
+    filled(notebook, window=f"{source}\n{LEAVES_A_CROWD[what]}")
+    found = marks(notebook, tmp_path, room, LAB_06)
+    assert {**found, "window": 3} == {e.name: e.points for e in LABS[LAB_06].exercises}

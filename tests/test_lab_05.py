@@ -10,17 +10,19 @@ import pytest
 from test_mine import as_before, copy
 
 from harness_zero import kernel, promises
-from harness_zero.desk import Desk, asking
+from harness_zero.desk import Broken, Desk, asking
 from harness_zero.flight.fly import fly
 from harness_zero.grading.again import followed
 from harness_zero.grading.checks import findings
 from harness_zero.grading.exercises import EXERCISES, LABS
+from harness_zero.grading.lab05 import asked_about
 from harness_zero.grading.lab11 import unmarking
 from harness_zero.labels import End, Say
 from harness_zero.messages import reply
 from harness_zero.mine import lab_of, load, makers, whose
 from harness_zero.notebook.check import case_of
 from harness_zero.policy import brake
+from harness_zero.run import Run
 from harness_zero.standalone import standalone
 from harness_zero.taking import stand_ins, take
 
@@ -159,3 +161,17 @@ def test_the_lab_says_what_stays_borrowed():
     lab = next(name for name in LABS if name.startswith("05"))
     text = (ROOT / "solutions" / lab / f"{lab}.ipynb").read_text("utf-8")
     assert "`Run` is ours, and stays ours in this lab" in text
+
+
+@pytest.mark.parametrize(
+    ("write", "told"),
+    [
+        (lambda run: setattr(run, "mine", 7), "run.mine to stay None"),
+        (lambda run: run.messages[0].update(content="x"), "run.messages to stay"),
+        (lambda run: setattr(run, "rounds", 7), "run.rounds to stay 0"),
+    ],
+)
+def test_a_policy_that_writes_the_run_is_told_what_it_wrote(write, told):
+    with pytest.raises(Broken, match=told):
+        asked_about(write, Run("go"))
+    assert asked_about(lambda run: run.messages.append(run.messages.pop()), Run("go")) is None

@@ -25,17 +25,18 @@ def release(solution: Path, course: Path) -> Path:
         raise Refused(f"{notebook.as_posix()} {fault}")
     copy = course / "solutions" / solution.name
     copytree(solution, copy, ignore=ignore_patterns(*LEFT_BEHIND))
-    leave_out_reasons(copy / notebook.name)
+    worked = copy / notebook.name
+    worked.write_bytes(without_reasons(worked.read_bytes()))
     if fault := nbgrader_fault(solution.name, course):
         raise Refused(f"{notebook.as_posix()} is refused by nbgrader: {fault}")
     return course / "labs" / solution.name
 
 
-def leave_out_reasons(path: Path) -> None:
-    """Take out the cells that a learner sees when their own answer has passed."""
-    notebook = json.loads(path.read_text(encoding="utf-8"))
+def without_reasons(content: bytes) -> bytes:
+    """A notebook without the cells that a learner sees when their own answer has passed."""
+    notebook = json.loads(content)
     kept = [cell for cell in notebook["cells"] if REASONS not in cell["metadata"].get("tags", [])]
-    path.write_text(json.dumps({**notebook, "cells": kept}, indent=1), encoding="utf-8")
+    return (json.dumps({**notebook, "cells": kept}, indent=1, ensure_ascii=False) + "\n").encode()
 
 
 def source_fault(path: Path) -> str | None:
@@ -92,7 +93,11 @@ def nbgrader_fault(name: str, course: Path) -> str | None:
     settings.ClearSolutions.text_stub = TEXT_STUB
     settings.GenerateAssignment.no_database = True  # these two are its own flag --no-db
     settings.SaveCells.enabled = False
-    told = NbGraderAPI(config=settings).generate_assignment(name)
+    return objection(NbGraderAPI(config=settings).generate_assignment(name))
+
+
+def objection(told: dict[str, Any]) -> str | None:
+    """What nbgrader objected to, in its own words, from what it told; None if nothing."""
     if told["success"]:
         return None
     reason = re.search(r"^ +[\w.]+Error: (.+)", told["log"], re.MULTILINE)

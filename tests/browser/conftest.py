@@ -96,8 +96,15 @@ class Screen:
 @pytest.fixture
 def screen(browser, jupyterlab):
     """A fresh page of the running JupyterLab; nothing that it asks for leaves the machine."""
+    with opened(browser, jupyterlab) as screen:
+        yield screen
+
+
+@contextmanager
+def opened(browser, address):
+    """A fresh page in a browser of its own; nothing that it asks for leaves the machine."""
     context = browser.new_context(viewport={"width": 1360, "height": 900})
-    screen = Screen(context.new_page(), jupyterlab)
+    screen = Screen(context.new_page(), address)
 
     def stay(route):
         if route.request.url.startswith(AT_HOME):
@@ -143,12 +150,26 @@ def jupyterlab(chromium, tmp_path_factory):
         yield f"{address}/lab/tree/{{}}?reset&token={token}"
 
 
+@pytest.fixture(scope="session")
+def serve():
+    """Runs another server than the learner's JupyterLab."""
+    return serving
+
+
+@pytest.fixture
+def another_screen(browser):
+    """A fresh page that shows another server."""
+    with opened(browser, "") as screen:
+        yield screen
+
+
 @contextmanager
-def serving(command, folder, url):
+def serving(command, folder, url, cwd=None):
     """Run a server in a learner's environment, from when it answers at this address."""
     log = folder / "jupyterlab.log"
     with log.open("w") as said:
-        server = subprocess.Popen(command, env=environment(folder), stdout=said, stderr=said)
+        to = {"stdout": said, "stderr": said, "cwd": cwd}
+        server = subprocess.Popen(command, env=environment(folder), **to)
     try:
         if not answers(url, server):
             pytest.fail(f"JupyterLab did not start: {log.read_text('utf-8')}", pytrace=False)

@@ -34,6 +34,10 @@ class Deadline:
         pardoned = min(max(self.waited() - self.before, 0.0), PARDON * self.seconds)
         return self.began + self.seconds + pardoned - self.now()
 
+    def used(self) -> float:
+        """The seconds that are used up."""
+        return self.seconds - self.left()
+
     def start(self) -> None:
         """Watch from now on."""
         threading.Thread(target=self.watch, daemon=True).start()
@@ -59,6 +63,14 @@ def here() -> Callable[[], float]:
     """How long this very thread has waited for a core, to be asked from another one."""
     process, thread = os.getpid(), threading.get_native_id()
     return lambda: waited(process, thread)
+
+
+def threads(process: int) -> int:
+    """How many threads a process has; one if unknown."""
+    try:
+        return sum(1 for _ in (PROC / str(process) / "task").iterdir())
+    except OSError:
+        return 1
 
 
 def children(process: int) -> list[int]:

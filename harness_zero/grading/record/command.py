@@ -3,7 +3,7 @@
 import csv
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,18 +12,20 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from harness_zero.grading.record.book import Kept, Row
+    from harness_zero.grading.record.many import Graded
 
 SHORTEST = 16  # bytes of a secret
 
 
 @click.command()
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("files", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--secret", type=click.Path(path_type=Path), help="A file with 16 bytes at least.")
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="The CSV file.")
 @click.option(
-    "--out", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The CSV file."
+    "--course",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="In place of FILES: all that nbgrader collected here, with marks in its gradebook.",
 )
 @click.option("--feedback", type=click.Path(file_okay=False, path_type=Path), help="For the pages.")
 @click.option("--shard", default="1/1", metavar="I/N", help="Only every Nth file, from the Ith on.")
@@ -32,7 +34,8 @@ SHORTEST = 16  # bytes of a secret
 def grade(
     files: tuple[Path, ...],
     secret: Path | None,
-    out: Path,
+    out: Path | None,
+    course: Path | None,
     feedback: Path | None,
     shard: str,
     jobs: int | None,
@@ -43,6 +46,14 @@ def grade(
     Each answer runs in a process of its own, without network and within limits; a file that
     cannot be graded is named with the reason. A run that was killed goes on where it was.
     """
+    if course:
+        from harness_zero.grading.course.command import graded_into
+
+        if files or merge or shard != "1/1":
+            raise click.UsageError("--course grades what was collected there: leave FILES out.")
+        return graded_into(course, secret, out, feedback, jobs or cores())
+    if not files or out is None:
+        raise click.UsageError(f"{'--out is' if files else 'FILES are'} missing.")
     refuse_to_overwrite(out, files, secret)
     if merge:
         return merged(files, out)
@@ -83,8 +94,9 @@ def graded(
     pages: Path | None,
     shard: tuple[int, int],
     jobs: int,
+    then: "Callable[[Iterator[Graded]], None] | None" = None,
 ) -> None:
-    """Grade the files of a shard, and write the book and the pages."""
+    """Grade the files of a shard, write the book and the pages, and use the grades in order."""
     from harness_zero.grading.exercises import LABS
     from harness_zero.grading.record import book, many
     from harness_zero.grading.record.grade import Room, laid
@@ -101,9 +113,11 @@ def graded(
             with progress(len(mine)) as tell:
                 keys = many.grade_all(mine, room, kept, jobs, tell)
             rows = [*written(kept, keys, pages)]
-        book.put(out, book.table(rows))
-    ungraded = sum(not row["lab"] for row in rows)
-    click.echo(f"{len(rows) - ungraded} graded, {ungraded} not; marks in {out}.")
+            book.put(out, book.table(rows))
+            ungraded = sum(not row["lab"] for row in rows)
+            click.echo(f"{len(rows) - ungraded} graded, {ungraded} not; marks in {out}.")
+            if then:
+                then(kept[key] for key in keys)
 
 
 def written(kept: "Kept", keys: list[bytes], pages: Path | None) -> "Iterator[Row]":

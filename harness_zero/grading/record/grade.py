@@ -6,9 +6,9 @@ a new process. A cell that ends its process is left out of the next.
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
 from harness_zero.brief import cut
@@ -20,6 +20,7 @@ from harness_zero.grading.checks import (
     uncallable,
 )
 from harness_zero.grading.exercise import Exercise
+from harness_zero.grading.record.clock import Deadline
 from harness_zero.grading.record.hidden import BROKEN, HIDDEN, prepare, unlike
 from harness_zero.grading.record.isolation import Limits, lay_inside
 from harness_zero.grading.record.peer import Gone
@@ -31,8 +32,9 @@ from harness_zero.grading.record.submissions import Submission
 from harness_zero.patience import working
 
 LONGEST = 300  # characters of a reason
-FIRST = 0.75  # of an exercise's time; the rest is for a second try
+FIRST = 0.6  # of an exercise's time; the rest, at least, is for a second try
 NOT_DONE = "not done yet"
+CROWDED = "another cell has left something at work"
 ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 Judged = tuple[list[Finding], str]  # and why it earns nothing, if it does not
 
@@ -105,6 +107,7 @@ class Sitting:
 
     def __init__(self, given: Submission, plan: Plan, room: Room) -> None:
         self.given, self.plan, self.room = given, plan, room
+        self.used = 0.0  # seconds, by the exercise that is at work
         self.together = Process(self, {slot.name for slot in plan.slots})
 
     def leave(self) -> None:
@@ -131,29 +134,44 @@ class Sitting:
         """What became of an exercise's promises, and the seconds that are left of its time."""
         if exercise.name in NOT_YET:
             return ([], ""), 0.0
-        began, seconds = monotonic(), self.room.limits.seconds
+        seconds, self.used = self.room.limits.seconds, 0.0
         judged = self.judged(exercise)
-        return judged, max(seconds * (1 - FIRST), seconds - (monotonic() - began))
+        return judged, self.left(seconds)
+
+    def left(self, seconds: float) -> float:
+        """What is left of an exercise's time, for which some is set aside."""
+        return max(seconds * (1 - FIRST), seconds - self.used)
+
+    @contextmanager
+    def counts(self, deadline: Deadline) -> Iterator[None]:
+        """Have the exercise that is at work pay for the time that it uses meanwhile."""
+        try:
+            yield
+        finally:
+            self.used += deadline.used()
 
     def judged(self, exercise: Exercise) -> Judged:
         """What became of an exercise's promises, and why it earns nothing if it does not."""
         seconds = self.room.limits.seconds
-        found, reason = self.together.judged(exercise, seconds * FIRST)
-        if not reason or reason == NOT_DONE or not self.helps(exercise):
+        helps = self.helps(exercise)
+        found, reason = self.together.judged(exercise, seconds * FIRST, wary=helps)
+        if not reason or reason == NOT_DONE or not helps:
             return found, reason
-        again = self.alone(exercise, lambda alone: alone.judged(exercise, seconds * (1 - FIRST)))
-        return again if not again[1] else (found, reason)
+        rest = self.left(seconds)
+        again = self.alone(exercise, lambda alone: alone.judged(exercise, rest))
+        return again if not again[1] or reason == CROWDED else (found, reason)
 
     def unseen(self, exercise: Exercise, seconds: float) -> str:
         """Why an answer that keeps its promises earns nothing all the same, or nothing."""
         if exercise.name not in HIDDEN:
             return ""
         prepare(exercise.name, self.room.secret)
-        _, reason = self.together.unseen(exercise, seconds)
-        if not reason or not self.helps(exercise):
+        helps = self.helps(exercise)
+        _, reason = self.together.unseen(exercise, seconds, wary=helps)
+        if not reason or not helps:
             return reason
         _, again = self.alone(exercise, lambda alone: alone.unseen(exercise, seconds))
-        return again and reason
+        return again and (again if reason == CROWDED else reason)
 
     def helps(self, exercise: Exercise) -> bool:
         """Whether an answer may do better without the other cells."""
@@ -185,29 +203,36 @@ class Process:
             self.remote.close()
         self.remote = None
 
-    def judged(self, exercise: Exercise, seconds: float) -> Judged:
+    def judged(self, exercise: Exercise, seconds: float, wary: bool = False) -> Judged:
         """What became of an exercise's promises here."""
-        return self.tried(exercise, seconds, lambda answer: held(exercise, answer))
+        return self.tried(exercise, seconds, lambda answer: held(exercise, answer), wary)
 
-    def unseen(self, exercise: Exercise, seconds: float) -> Judged:
+    def unseen(self, exercise: Exercise, seconds: float, wary: bool = False) -> Judged:
         """Whether an answer does here what ours does, in cases that are not shown."""
-        told = {"", LATE}  # words that are ours
+        told = {"", LATE, CROWDED}  # words that are ours
 
         def judge(answer: Any) -> Judged:
             told.add(reason := unlike(exercise.name, answer, self.sitting.room.secret))
             return [], reason
 
-        _, reason = self.tried(exercise, seconds, judge)
+        _, reason = self.tried(exercise, seconds, judge, wary)
         if reason in told:
             return [], f"{BROKEN}: {reason}" if reason == LATE else reason
         return [], BROKEN
 
-    def tried(self, exercise: Exercise, seconds: float, judge: Callable[[Any], Judged]) -> Judged:
-        """What became of an answer that is judged here, if it comes to that."""
+    def tried(
+        self, exercise: Exercise, seconds: float, judge: Callable[[Any], Judged], wary: bool
+    ) -> Judged:
+        """What became of an answer that is judged here, if it comes to that.
+
+        Who is wary does not have it judged where others are at work at the same time.
+        """
         found: list[Finding] = []
         try:
             remote = self.at_work()
-            with remote.within(seconds):
+            if wary and remote.crowded():
+                return [], CROWDED
+            with remote.within(seconds) as deadline, self.sitting.counts(deadline):
                 found, reason = judge(remote.find(exercise.name))
         except Missing:
             missing = f"{exercise.name} is not there: its cell defines no such function"
@@ -252,6 +277,8 @@ class Process:
         try:
             with remote.within(self.sitting.room.limits.seconds):
                 remote.cell(slot.name, source)
+                if slot.exercise:
+                    remote.cell("after it", "")  # it may have ended what serves, not itself
         except (Exception, KeyboardInterrupt) as error:
             return remote.gone or f"its cell raised {in_words(error)}"
         return ""

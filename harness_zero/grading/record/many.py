@@ -20,7 +20,7 @@ from harness_zero.grading.record.grade import Grade, Room, graded
 from harness_zero.grading.record.isolation import PACKAGE
 from harness_zero.grading.record.submissions import Submission, learner, submission
 
-Graded = dict[str, Any]  # a row, and a page of feedback with its name
+Graded = dict[str, Any]  # a row, its marks, and a page of feedback with its name
 Tell = Callable[[Path], None]
 
 
@@ -138,4 +138,6 @@ def again(path: Path, why: str) -> Graded:
 
 def as_graded(grade: Grade) -> Graded:
     """A grade as it is kept."""
-    return {"row": row(grade), "name": feedback.name_of(grade), "page": feedback.page(grade)}
+    marks = {each.exercise: (each.points, each.of, each.reason) for each in grade.marks}
+    told = {"name": feedback.name_of(grade), "page": feedback.page(grade)}
+    return {"row": row(grade), "marks": marks, **told}

@@ -74,16 +74,20 @@ class Remote:
                     pipe.close()
 
     @contextmanager
-    def within(self, seconds: float) -> Iterator[None]:
+    def within(self, seconds: float) -> Iterator[clock.Deadline]:
         """Kill it if it is still at work after so many seconds, less the time without a core."""
         here = clock.here()
         late = partial(self.end, LATE)
         deadline = clock.Deadline(seconds, late, lambda: self.waited() + here())
         deadline.start()
         try:
-            yield
+            yield deadline
         finally:
             deadline.over.set()
+
+    def crowded(self) -> bool:
+        """Whether somebody is at work in it beside the thread that serves."""
+        return clock.threads(self.serving) > 1 or bool(clock.children(self.serving))
 
     def waited(self) -> float:
         """How long it has waited for a core; one that begins processes makes its own crowd."""

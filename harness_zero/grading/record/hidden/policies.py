@@ -98,31 +98,44 @@ def joined(chance: Chance, make: Callable) -> Any:
 
 def loops(chance: Chance, answer: Callable) -> Any:
     """A turn played by a loop: who was asked when, and what became of the run."""
-    kit, run, events = Kit(chance), begun(chance), list[str]()
-    script = [kit.asking(2) for _ in range(chance.randint(0, 3))]
-    speak, fails = scripted(*script, reply(chance.word())), chance.randint(1, 6)
-    talks, stop = [chance.random() < 0.3 for _ in range(TALK)], chance.randint(2, 12)
-    make = toolbox(kit.tools)
+    ports, run = Ports(chance), begun(chance)
+    end = answer(run, ports.policy, ports.view, ports.model, ports.tool)
+    return ports.events, str(end.label), alike(run.messages), run.spoken, run.rounds
 
-    def policy(given: Run) -> Say | End | None:
-        events.append("policy")
-        asked = events.count("policy")
-        if asked == stop or asked >= TALK:
+
+class Ports:
+    """The four ports; the policy talks now and then and ends somewhere, the model may fail."""
+
+    def __init__(self, chance: Chance) -> None:
+        kit, self.events = Kit(chance), list[str]()
+        script = [kit.asking(2) for _ in range(chance.randint(0, 3))]
+        self.speak, self.make = scripted(*script, reply(chance.word())), toolbox(kit.tools)
+        self.fails, self.stops = chance.randint(1, 6), chance.randint(2, 12)
+        self.talks = [chance.random() < 0.3 for _ in range(TALK)]
+
+    def policy(self, run: Run) -> Say | End | None:
+        """What is to be said now."""
+        self.events.append("policy")
+        asked = self.events.count("policy")
+        if asked == self.stops or asked >= TALK:
             return End(Label.STUCK, f"at {asked}")
-        return structural_stop(given) or (Say(f"word {asked}") if talks[asked] else None)
+        return structural_stop(run) or (Say(f"word {asked}") if self.talks[asked] else None)
 
-    def model(request: dict) -> Reply:
-        events.append("model")
-        if events.count("model") == fails:
+    def view(self, run: Run) -> dict[str, Any]:
+        """What the model is sent."""
+        return {"messages": run.messages}
+
+    def model(self, request: dict) -> Reply:
+        """The next reply, or none."""
+        self.events.append("model")
+        if self.events.count("model") == self.fails:
             raise ConnectionError("lost")
-        return speak(request["messages"])
+        return self.speak(request["messages"])
 
-    def tool(call: dict) -> dict:
-        events.append(call["id"])
-        return make(call)
-
-    end = answer(run, policy, lambda run: {"messages": run.messages}, model, tool)
-    return events, str(end.label), alike(run.messages), run.spoken, run.rounds
+    def tool(self, call: dict) -> dict:
+        """What came of a call."""
+        self.events.append(call["id"])
+        return self.make(call)
 
 
 def in_window(chance: Chance, make: Callable) -> Any:

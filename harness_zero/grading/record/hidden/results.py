@@ -179,7 +179,7 @@ def in_order(chance: Chance, answer: Callable) -> Any:
 
 def at_once(chance: Chance, answer: Callable) -> Any:
     """Calls that wait for each other."""
-    met, meeting = list[int](), Barrier(most := chance.randint(2, 5), timeout=0.4)
+    met, meeting = list[int](), Barrier(most := chance.randint(2, 5), timeout=1.0)
 
     def meet() -> str:
         with suppress(BrokenBarrierError):

@@ -63,34 +63,46 @@ def lines_read(chance: Chance, answer: Callable) -> Any:
 
 def stepped(chance: Chance, answer: Callable) -> Any:
     """Steps on a journal: recorded ones, one in doubt, new ones, and perhaps another one."""
-    lines, made = some_lines(chance), list[Any]()
+    lines, effects = some_lines(chance), Effects(chance.randint(0, 9))
     asked = [line["begun"] for line in lines if "begun" in line]
     asked += [chance.word() for _ in range(chance.randint(0, 3))]
     if chance.random() < 0.3:
         asked[chance.randrange(len(asked))] = chance.word()
-    doubts, fails = [chance.random() < 0.7 for _ in asked], chance.randint(0, 9)
+    doubts = [chance.random() < 0.7 for _ in asked]
+    with a_file(as_lines(*lines)) as path:
+        return all_steps(answer(path), asked, doubts, effects), effects.made, in_file(path)
 
-    def effect(name: str) -> Callable[[], str]:
+
+def all_steps(step: Callable, asked: list[Any], doubts: list[bool], effects: "Effects") -> Any:
+    """What each step gave back, until one diverges."""
+    got = list[Any]()
+    for at, each in enumerate(asked):
+        doubt = [effects.named(f"doubt {at}")] if doubts[at] else []
+        try:
+            got.append(step(each, effects.named(f"effect {at}"), *doubt))
+        except OSError:
+            got.append("it failed")
+        except Diverged:
+            return [*got, "it diverged"]
+    return got
+
+
+class Effects:
+    """Effects that note that they were made; one of them fails."""
+
+    def __init__(self, fails: int) -> None:
+        self.fails, self.made = fails, list[str]()
+
+    def named(self, name: str) -> Callable[[], str]:
+        """An effect."""
+
         def make() -> str:
-            made.append(name)
-            if len(made) == fails:
+            self.made.append(name)
+            if len(self.made) == self.fails:
                 raise OSError("lost")
             return f"{name} made"
 
         return make
-
-    got = list[Any]()
-    with a_file(as_lines(*lines)) as path:
-        step = answer(path)
-        for at, each in enumerate(asked):
-            doubt = [effect(f"doubt {at}")] if doubts[at] else []
-            try:
-                got.append(step(each, effect(f"effect {at}"), *doubt))
-            except (Diverged, OSError) as error:
-                got.append(type(error).__name__)
-                if isinstance(error, Diverged):
-                    break
-        return got, made, in_file(path)
 
 
 class Post:

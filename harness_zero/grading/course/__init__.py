@@ -1,0 +1,1 @@
+"""The bridge to nbgrader: a course directory of ours, and marks of record in its gradebook."""
