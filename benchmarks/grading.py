@@ -16,15 +16,15 @@ import subprocess
 import sys
 import tempfile
 import time
+from functools import cache
 from pathlib import Path
 from random import Random
 
 REPOSITORY = Path(__file__).parents[1]
 sys.path.insert(0, str(REPOSITORY / "tests"))
 
-from answers import LABS as ANSWERS  # noqa: E402
-from cells_of_answers import as_cell, known_in  # noqa: E402
 from handed_in import filled, laid_down, solution  # noqa: E402
+from test_grades_agree import answers  # noqa: E402
 from test_hostile_submissions import ANSWER, IN_THE_CALL, LOST, SPOILS  # noqa: E402
 
 from harness_zero.grading.exercises import LABS  # noqa: E402
@@ -39,27 +39,18 @@ HOSTILE = [
 ]
 
 
+cells = cache(answers)
+
+
 def honest(chance, lab):
     """A notebook in which each answer is right, wrong or not there."""
-    there = plan(lab)
-    module = next(each for each in ANSWERS if there.lab.exercises[0].name in each.RIGHT)
     sources = {}
-    for slot in there.slots:
+    for slot in plan(lab).slots:
         kind = chance.choices(["OURS", "RIGHT", "WRONG", "HOLE"], [40, 30, 20, 10])[0]
-        if not slot.exercise or kind == "OURS":
-            continue
-        known = known_in(there) - {slot.exercise}
-        sources[slot.name.replace("-", "_")] = (
-            HOLE if kind == "HOLE" else written(chance, module, kind, slot.exercise, known)
-        )
+        if slot.exercise and kind != "OURS":
+            known = cells(kind, slot.exercise) if kind != "HOLE" else {0: HOLE}
+            sources[slot.name.replace("-", "_")] = known[chance.choice([*known])]
     return filled(solution(lab), **sources)
-
-
-def written(chance, module, kind, name, known):
-    """One of the answers of the tests, as a cell."""
-    answers = getattr(module, kind)[name]
-    key = chance.randrange(len(answers)) if kind == "RIGHT" else chance.choice(sorted(answers))
-    return as_cell(module, kind, name, key, known)
 
 
 def broken(chance, lab, path):

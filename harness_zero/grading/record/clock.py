@@ -36,7 +36,7 @@ class Deadline:
 
     def used(self) -> float:
         """The seconds that are used up."""
-        return self.seconds - self.left()
+        return min(self.seconds, self.seconds - self.left())  # none is pardoned to who is gone
 
     def start(self) -> None:
         """Watch from now on."""
