@@ -337,3 +337,10 @@ def test_a_folder_that_is_no_course_and_a_course_without_submissions_are_named(c
 
 def test_files_and_a_course_are_not_graded_together(course, tmp_path):
     assert "leave FILES out" in grade(course, "x.ipynb", code=2)
+
+
+@pytest.mark.parametrize("name", ["gradebook.db", "seed", f"submitted/ada/{LAB}/{LAB}.ipynb"])
+def test_the_book_is_not_written_over_what_is_there_to_be_read(name, course):
+    before = (course / name).read_bytes()
+    assert "would be lost" in grade(course, "--out", str(course / name), code=2)
+    assert (course / name).read_bytes() == before

@@ -71,15 +71,16 @@ def grade_collected(course: Any, secret: Path, out: Path, pages: Path | None, jo
     """Grade what was collected into this folder."""
     from harness_zero.cli import tell
     from harness_zero.grading.course import marks
-    from harness_zero.grading.course.gradebook import place, refuse_unfit
+    from harness_zero.grading.course.gradebook import file_of, place, refuse_unfit
     from harness_zero.grading.course.handed_in import handed_in
-    from harness_zero.grading.record.command import graded, read_secret
+    from harness_zero.grading.record.command import graded, read_secret, refuse_to_overwrite
 
     refuse_unfit(course.db_url)
     given = {str(each.notebook): each for each in handed_in(course)}
     if not given:
         raise click.ClickException(f"Nothing of a lab was collected into {course.root}: {COLLECT}")
     files = tuple(each.notebook for each in given.values())
+    refuse_to_overwrite(out, (*files, *filter(None, [file_of(course.db_url)])), secret)
 
     def into_gradebook(grades: "Iterator[Graded]") -> None:
         for line in marks.write(course, (given[name] for name in sorted(given)), grades):
