@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 from harness_zero.grading.exercises import LABS
+from harness_zero.grading.record.errors import LONGEST, MOST_TOLD
 from harness_zero.grading.record.grade import Room, laid
 from harness_zero.grading.record.isolation import PACKAGE, Limits, isolates
 from harness_zero.grading.record.peer import Gone
 from harness_zero.grading.record.plan import plan
-from harness_zero.grading.record.protocol import LONGEST, MOST_TOLD, Crossing, Garbled
+from harness_zero.grading.record.protocol import Crossing, Garbled
 from harness_zero.grading.record.remote import Remote
 from harness_zero.grading.record.scratch import MOST_BYTES, MOST_FILES, Scratch, Unfit
 from harness_zero.loop import ModelFailed

@@ -21,11 +21,11 @@ from harness_zero.grading.checks import (
 )
 from harness_zero.grading.exercise import Exercise
 from harness_zero.grading.record.clock import Deadline
+from harness_zero.grading.record.errors import words_of
 from harness_zero.grading.record.hidden import BROKEN, HIDDEN, prepare, unlike
 from harness_zero.grading.record.isolation import Limits, lay_inside
 from harness_zero.grading.record.peer import Gone
 from harness_zero.grading.record.plan import NOT_YET, Plan, Slot, as_python, plan
-from harness_zero.grading.record.protocol import words_of
 from harness_zero.grading.record.remote import LATE, Missing, Remote
 from harness_zero.grading.record.stripped import stripped
 from harness_zero.grading.record.submissions import Submission

@@ -34,6 +34,8 @@ SERVING = [  # what the process needs to serve, and any answer may use in part
     "grading/__init__",
     "grading/record/__init__",
     "grading/record/protocol",
+    "grading/record/errors",
+    "grading/record/handles",
     "grading/record/proxies",
     "grading/record/peer",
     "grading/record/lending",

@@ -138,7 +138,7 @@ def news(given: Iterable[Any], crossing: Crossing) -> list:
     found = []
     for run in runs.values():
         names = {name: ALL for name in crossing.wanted if name in vars(run)}
-        found.append([number := crossing.number(run), parts(run, number, names, crossing)])
+        found.append([number := crossing.handles.number(run), parts(run, number, names, crossing)])
     return found
 
 

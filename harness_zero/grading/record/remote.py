@@ -162,7 +162,7 @@ class Remote:
     def serve(self, frame: dict) -> dict:
         """Do what the learner's process may ask for: call what was lent, read and write a run."""
         try:
-            thing = self.crossing.lent[frame["of"]]
+            thing = self.crossing.handles.lent[frame["of"]]
             if frame["do"] != "call" or not callable(thing):
                 return served(thing, frame, self.crossing)
             given = self.crossing.take([frame["args"], frame["named"]])

@@ -72,7 +72,9 @@ class Worker:
     def serve(self, frame: dict) -> dict:
         """Do what the grader asks for."""
         own = {"call": self.call, "cell": self.cell, "find": self.find}.get(frame["do"])
-        return own(frame) if own else served(self.crossing.lent[frame["of"]], frame, self.crossing)
+        if own:
+            return own(frame)
+        return served(self.crossing.handles.lent[frame["of"]], frame, self.crossing)
 
     def cell(self, frame: dict) -> dict:
         """Run a cell, which may await at its top as in a notebook."""
@@ -90,10 +92,10 @@ class Worker:
 
     def call(self, frame: dict) -> dict:
         """Call what was lent, and tell what came back and what it changed in what it was given."""
-        function = self.crossing.lent[frame["of"]]
+        function = self.crossing.handles.lent[frame["of"]]
         args, named = self.crossing.take(frame["args"]), self.crossing.take(frame["named"])
         for number, parts in frame["news"]:
-            self.crossing.borrowed[number]().hear_(parts)
+            self.crossing.handles.borrowed[number]().hear_(parts)
         lent = [each for each in (*args, *named.values()) if isinstance(each, CHANGING)]
         before = self.crossing.exactly(lent)
         try:

@@ -1,0 +1,98 @@
+"""Exceptions that cross: their kind, what they were made with, and what they tell besides."""
+
+import builtins
+from collections.abc import Mapping
+from contextlib import suppress
+from itertools import islice
+from types import ModuleType
+from typing import Any
+
+PLAIN = {type(None), bool, int, float, str}  # what JSON holds as it is
+LONGEST = 10_000  # characters of what an error says
+LONGEST_NAME = 80
+MOST_TOLD = 20  # arguments of an error, and what it tells besides
+HUGE = 1 << 64
+OURS = ("harness_zero.run", "harness_zero.loop", "harness_zero.models.recorded")  # with errors
+
+
+class Raised(Exception):
+    """An exception of a kind that only the learner's process knows."""
+
+
+def told(error: BaseException) -> dict[str, Any]:
+    """What crosses of an exception."""
+    made_with = error.args
+    if isinstance(error, OSError) and error.filename is not None:
+        made_with = (error.errno, error.strerror, error.filename)
+    if isinstance(error, SyntaxError):
+        made_with = (str(error),)
+    return {
+        "kind": type(error).__name__,
+        "module": type(error).__module__,
+        "args": [each if is_plain(each) else words_of(each) for each in made_with[:MOST_TOLD]],
+        "beyond": not isinstance(error, Exception),
+        "tells": told_by(vars(error)),
+    }
+
+
+def made(
+    given: dict, args: list[Any], modules: Mapping[str, ModuleType], trusting: bool
+) -> BaseException:
+    """An exception of the kind that was told, looked up in these modules."""
+    beyond = trusting and given["beyond"]
+    name, module = str(given["kind"])[:LONGEST_NAME], str(given["module"])
+    error = made_of(kind_of(name, module, modules, trusting, beyond), args)
+    vars(error).update(told_by(given["tells"]))
+    return error
+
+
+def kind_of(
+    name: str, module: str, modules: Mapping[str, ModuleType], trusting: bool, beyond: bool
+) -> type[BaseException]:
+    """The class of an error; of a learner's process only an Exception is taken as it is."""
+    kind: Any = None
+    if module == "builtins":
+        kind = getattr(builtins, name, None)
+    elif module in OURS or (trusting and module.startswith("harness_zero.")):
+        kind = getattr(modules.get(module), name, None)
+    known = isinstance(kind, type) and issubclass(kind, BaseException)
+    if known and (trusting or issubclass(kind, Exception) or module != "builtins"):
+        return kind
+    return type(name, (BaseException if beyond else Raised,), {})
+
+
+def made_of(kind: type[BaseException], args: list[Any]) -> BaseException:
+    """An error made with these arguments, as far as its class takes them."""
+    with suppress(TypeError, ValueError):
+        if kind.__module__ == "builtins":  # some of them tell their words apart
+            return kind(*args)
+    error = kind.__new__(kind, *args)
+    error.args = tuple(args)
+    return error
+
+
+def is_plain(value: Any) -> bool:
+    """Whether an argument of an exception crosses as it is: a plain value, and no huge one."""
+    if type(value) is int:
+        return abs(value) < HUGE
+    return type(value) in PLAIN and (type(value) is not str or len(value) <= LONGEST)
+
+
+def told_by(tells: dict[str, Any]) -> dict[str, Any]:
+    """What an exception tells whoever catches it, such as the status of an answer."""
+    plain = (pair for pair in tells.items() if is_told(*pair))
+    return dict(islice(plain, MOST_TOLD))
+
+
+def is_told(name: Any, value: Any) -> bool:
+    """Whether an exception tells this: a plain value under a name of its own."""
+    named = type(name) is str and len(name) <= LONGEST_NAME and name.isidentifier()
+    return named and not name.startswith("_") and is_plain(value)
+
+
+def words_of(value: Any) -> str:
+    """A value in words, even one that cannot tell."""
+    try:
+        return f"{value!s:.400}"
+    except BaseException:
+        return f"a {type(value).__name__}"
