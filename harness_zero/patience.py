@@ -4,6 +4,7 @@ An alarm reaches what Python runs line by line. What is inside one long call, or
 off, is out of its reach: for such work there is the `attendant`.
 """
 
+import gc
 import signal
 import sys
 import threading
@@ -73,10 +74,19 @@ class Alarm:
 
     def ring(self, signum: int, frame: FrameType | None) -> None:
         """Raise where the code is now; from the second time on, past whatever catches it."""
+        if is_collecting(frame):
+            return  # what is raised there is lost; it rings again
         self.rung += 1
         if self.rung > 1:
             insist(frame)
         raise StillRunning(f"still running after {self.seconds:g} seconds")
+
+
+def is_collecting(frame: FrameType | None) -> bool:
+    """Whether the garbage is being collected, and somebody is told so."""
+    return frame is not None and frame.f_code in [
+        getattr(c, "__code__", None) for c in gc.callbacks
+    ]
 
 
 def insist(frame: FrameType | None) -> None:

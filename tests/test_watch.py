@@ -1,3 +1,5 @@
+import gc
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -5,7 +7,7 @@ import pytest
 
 from harness_zero.messages import reply, tool_use, user
 from harness_zero.models.scripted import scripted
-from harness_zero.patience import StillRunning
+from harness_zero.patience import StillRunning, within
 from harness_zero.stages import stage
 from harness_zero.stages.s1_structural_stop import run
 from harness_zero.watch import (
@@ -183,3 +185,26 @@ def test_a_slow_tool_beside_a_quick_one_may_take_its_time_too():
     both = reply(tool_use("a", "wait", seconds=2.3), tool_use("b", "wait", seconds=0))
     tools = {"wait": lambda seconds: time.sleep(seconds) or "waited"}
     assert watch(at_once, scripted(both), tools, "go") == ["waited", "waited"]
+
+
+def test_an_alarm_that_rings_while_garbage_is_collected_rings_again(monkeypatch):
+    lost = []
+    monkeypatch.setattr(sys, "unraisablehook", lost.append)
+
+    def collecting(phase, info):
+        began = time.monotonic()
+        while time.monotonic() < began + 0.2:
+            pass
+
+    def for_ever():
+        gc.collect()
+        while True:
+            pass
+
+    gc.callbacks.append(collecting)
+    try:
+        with pytest.raises(StillRunning):
+            within(0.1, for_ever)
+    finally:
+        gc.callbacks.remove(collecting)
+    assert lost == []
