@@ -13,6 +13,9 @@ NOT_THE_LEARNERS = (
 )
 
 
+ELSEWHERE = "_passed_at"  # under this name an error keeps where it passed in another process
+
+
 class SetupFault(BaseException):
     """The parts were put together wrongly.
 
@@ -34,7 +37,13 @@ def hole(error: BaseException) -> str:
 def own_frames(error: BaseException) -> list[traceback.FrameSummary]:
     """The frames of an error that are the learner's own code, the innermost last."""
     passed = traceback.extract_tb(error.__traceback__)
-    return [frame for frame in passed if not frame.filename.startswith(NOT_THE_LEARNERS)]
+    here = [frame for frame in passed if not frame.filename.startswith(NOT_THE_LEARNERS)]
+    return here or vars(error).get(ELSEWHERE, [])
+
+
+def passed_at(error: BaseException, function: str, line: int, source: str) -> None:
+    """Note where in the learner's own code an error passed, in a process that we do not see."""
+    vars(error)[ELSEWHERE] = [traceback.FrameSummary("", line, function, line=source)]
 
 
 def raised(error: BaseException) -> str:

@@ -152,7 +152,8 @@ def test_what_python_says_of_a_slip_is_told(tmp_path, seed):
     path = laid_down(filled(solution(), answer="def answer(call, tools:"), tmp_path)
     grade(path, "--secret", seed, "--out", tmp_path / "g.csv")
     assert (
-        "SyntaxError: '(' was never closed (answer, line 1)" in rows(tmp_path / "g.csv")[0]["notes"]
+        "SyntaxError: '(' was never closed (in your cell, line 1: `def answer(call, tools:`)"
+        in rows(tmp_path / "g.csv")[0]["notes"]
     )
 
 

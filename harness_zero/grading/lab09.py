@@ -1,7 +1,7 @@
 """Lab 09, what survives a crash: its exercises and what an answer to each one promises."""
 
 import json
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import chdir, contextmanager
 from copy import deepcopy
 from itertools import count
@@ -978,14 +978,19 @@ def judgement(answer: Judged) -> Judgement:
     got = answer()
     why = 'it looks like this: {"Codex": (0, 0, "nobody"), "IronClaw": ...}'
     if not isinstance(got, dict) or {*got} != {*HARNESSES}:
-        named = ", ".join(map(str, got)) if isinstance(got, dict) else instead(got)
-        raise Broken(f"a dict with {', '.join(HARNESSES)}", named, why)
+        named = f"a dict with {quoted(got)}" if got and isinstance(got, dict) else instead(got)
+        raise Broken(f"a dict with {quoted(HARNESSES)}", named, why)
     for name, each in got.items():
         three = isinstance(each, tuple | list) and len(each) == 3
         if not three or not {*map(type, each[:2])} <= {int} or each[2] not in WHO:
             expected = f"for {name} two numbers and one of {', '.join(WHO)}"
             raise Broken(expected, brief(each), why)
     return got
+
+
+def quoted(names: Iterable[Any]) -> str:
+    """Names that may have a comma in them, so that they can be told apart."""
+    return ", ".join(brief(each) for each in names)
 
 
 def every_harness_is_judged(answer: Judged) -> None:

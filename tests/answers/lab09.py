@@ -590,8 +590,8 @@ WRONG = {
         "the last": (lambda: ("d", 11), "look further up"),
     },
     "judged": {
-        "a list": (lambda: ["Codex"], "a dict with Codex"),
-        "five": (lambda: {n: e for n, e in judged().items() if n != "ours"}, "a dict with Codex"),
+        "a list": (lambda: ["Codex"], "a dict with 'Codex'"),
+        "five": (lambda: {n: e for n, e in judged().items() if n != "ours"}, "a dict with 'Codex'"),
         "two of three": (but(codex=(0, 1)), "for Codex two numbers"),
         "another word": (but(ours=(0, 1, "user")), "one of model, person, nobody"),
         "aborted is made": (but(codex=(0, 2, "model")), "never made again"),

@@ -1,31 +1,74 @@
 """What a learner may see of a grade: a page that needs nothing else and tells no hidden flight."""
 
+from collections.abc import Iterable
 from hashlib import sha256
 from html import escape
 from pathlib import Path
 from re import sub
 
+from harness_zero.brief import plural
+from harness_zero.grading.checks import untried
+from harness_zero.grading.exercise import Exercise
+from harness_zero.grading.record.account import BROKEN, Account, account
 from harness_zero.grading.record.grade import Grade, Mark
-from harness_zero.grading.record.hidden import BROKEN, HIDDEN
+from harness_zero.grading.record.hidden import HIDDEN
 from harness_zero.grading.record.plan import plan
+from harness_zero.watch import printable
 
 STYLE = """
-:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
-body { max-width: 48rem; margin: 2rem auto; padding: 0 1rem; }
-h2 { font-size: 1.1rem; margin: 1.5rem 0 .25rem; }
-dt { font-weight: 600; } dd { margin: 0 0 .25rem 1rem; overflow-wrap: anywhere; }
+:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif;
+  --kept: #2da44e; --broken: #e5534b; --open: #8a8f98;
+  --line: color-mix(in srgb, CanvasText 22%, transparent);
+  --dim: color-mix(in srgb, CanvasText 78%, Canvas); }
+body { max-width: 46rem; margin: 2rem auto; padding: 0 1rem; overflow-wrap: anywhere; }
+h1 { font-size: 1.6rem; line-height: 1.25; margin: 0 0 .25rem; }
+h2 { font-size: 1.05rem; line-height: 1.35; margin: 0; }
+p { margin: .4rem 0; } ul, dl { margin: .4rem 0; padding: 0; } dd { margin: 0; }
+code, .value { font: .86em/1.5 ui-monospace, Menlo, Consolas, monospace; }
+.quiet { color: var(--dim); font-size: .9rem; }
+.total { font-size: 1.2rem; margin: 1rem 0 .4rem; }
+.bar { display: flex; gap: 3px; margin-bottom: 1.5rem; }
+.bar i { height: 8px; border-radius: 2px; background: var(--line); }
+.bar .kept { background: var(--kept); }
+section { margin: 0 0 .9rem; padding: .75rem 1rem; border: 1px solid var(--line);
+  border-left: 4px solid var(--open); border-radius: 4px; }
+section.kept { border-left-color: var(--kept); }
+section.broken { border-left-color: var(--broken); }
+section h2 { display: flex; flex-wrap: wrap; gap: 0 1rem; justify-content: space-between; }
+h2 span { font-weight: 400; font-variant-numeric: tabular-nums; }
+summary { cursor: pointer; }
+:focus-visible { outline: 2px solid #1976d2; outline-offset: 2px; border-radius: 2px; }
+.promises { list-style: none; } .promises li { padding-left: 1.5rem; text-indent: -1.5rem; }
+.promises li > * { text-indent: 0; } .promises + p { margin-top: .6rem; }
+.promises i { display: inline-block; width: 1.5rem; font-style: normal; font-weight: 700; }
+li.kept i { color: color-mix(in srgb, var(--kept) 70%, CanvasText); }
+li.broken i { color: color-mix(in srgb, var(--broken) 70%, CanvasText); }
+.notes, .how { padding-left: 1.2rem; } .how li { margin-bottom: .3rem; }
+dl { padding: .5rem .75rem; border-radius: 4px;
+  background: color-mix(in srgb, CanvasText 5%, transparent); }
+dl div { display: grid; grid-template-columns: 5.5rem 1fr; gap: 0 .5rem; }
+dl div + div { margin-top: .25rem; } dt { color: var(--dim); }
+.value { white-space: pre-wrap; unicode-bidi: isolate; padding-top: .1em; }
+@media (max-width: 30rem) { dl div { display: block; } }
 """
 LONGEST = 150  # bytes of a name
-WHY = (
-    "<p>The names, texts, numbers and moments in it are others than those that the checks use. So"
-    " look for what in your answer goes by these: a name or a number that stands in it by itself,"
-    " a case that is told apart by its words, a length that is taken for granted.</p>"
+MISSING = " is not there"  # what is said of a cell; the exercise says it where the learner looks
+HOW = (
+    "An exercise earns its points when all its promises are kept. They are tried in order, up to"
+    " the first that breaks.",
+    "The check in your notebook mostly says the same, and there you can step through the case that"
+    " broke.",
+    "It can pass there and fail here. The grade of record runs the lab's own cells with your"
+    " answers in them; what stands in cells that you added is left out. All promises of an exercise"
+    " share two seconds. And some exercises are also tried in cases and flights that are not shown:"
+    " they are drawn by whoever grades, and ask for nothing but what the exercise promises, with other"
+    " names, numbers and moments than the notebook has.",
+    "The same answer gets the same mark, whenever it is graded. If you think that a mark is wrong,"
+    " show this page to whoever graded it.",
 )
-MAY_DIFFER = (
-    "The grade of record runs your cells in a process of their own, without what stands in cells"
-    " of your own. Cases and flights that are not shown are drawn by whoever grades. They ask for"
-    " nothing but what an exercise promises, with other names, numbers and moments than the checks"
-    " in the notebook have; so an exercise whose checks all pass there can earn less here."
+HAND_IN_AGAIN = (
+    "So nothing in it could be looked at. Hand in the notebook of the lab itself, saved in Jupyter,"
+    " under the name that it came with (such as 01_structural_stop.ipynb)."
 )
 
 
@@ -33,44 +76,117 @@ def page(grade: Grade) -> str:
     """The page of a submission."""
     given = grade.submission
     title = f"Lab {given.lab.name[:2]} · {given.lab.title}" if given.lab else "Not graded"
-    of = sum(mark.of for mark in grade.marks)
-    total = f"<p><strong>{grade.total} of {of} points.</strong></p>" if given.lab else ""
     record = "" if grade.of_record else "<p>These marks are not of record.</p>"
-    notes = "".join(f"<li>{escape(note)}</li>" for note in grade.notes)
-    marks = "".join(section(grade, mark) for mark in grade.marks)
     return (
-        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}'
-        f"</title><style>{STYLE}</style></head>\n<body><h1>{escape(title)}</h1>\n"
-        f"<p>{escape(given.learner)} · {escape(given.path.name)}</p>{total}{record}"
-        f"{f'<ul>{notes}</ul>' if notes else ''}\n{marks}<p>{MAY_DIFFER}</p></body></html>\n"
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escape(title)}</title><style>{STYLE}</style></head>\n"
+        f"<body><main><h1>{escape(title)}</h1>\n"
+        f'<p class="quiet">{text(given.learner)} · {text(given.path.name)}</p>'
+        f"{record}\n{marked(grade) if given.lab else ungraded(grade)}</main></body></html>\n"
     )
 
 
-def section(grade: Grade, mark: Mark) -> str:
-    """What became of one exercise."""
+def ungraded(grade: Grade) -> str:
+    """What is told of a file in which there was nothing to grade."""
+    ours = grade.submission.fault.startswith("the grader")
+    said = "".join(f"<p>{words(sentence(note))}</p>" for note in grade.notes)
+    return said if ours else f"{said}<p>{escape(HAND_IN_AGAIN)}</p>"
+
+
+def marked(grade: Grade) -> str:
+    """The points of a lab, all together and an exercise each."""
+    counted = [mark for mark in grade.marks if mark.of]
+    of, full = sum(mark.of for mark in counted), sum(not mark.reason for mark in counted)
+    bar = "".join(
+        f'<i class="{"open" if mark.reason else "kept"}" style="flex:{mark.of}"></i>'
+        for mark in counted
+    )
+    notes = [note for note in grade.notes if not note.endswith(MISSING)]
+    sections = "".join(section(grade, mark, at) for at, mark in enumerate(grade.marks, 1))
+    return (
+        f'<p class="total"><strong>{grade.total} of {of} points.</strong>'
+        f" {full} of {plural(len(counted), 'exercise')} done.</p>"
+        f'<div class="bar" aria-hidden="true">{bar}</div>\n'
+        f"{listed(map(sentence, notes), 'notes')}{sections}"
+        f"<h2>How this was graded</h2>\n{listed(HOW, 'how')}"
+    )
+
+
+def listed(sentences: Iterable[str], name: str) -> str:
+    """Some sentences as a list; nothing if there are none."""
+    lines = "".join(f"<li>{words(each)}</li>" for each in sentences)
+    return f'<ul class="{name}">{lines}</ul>' if lines else ""
+
+
+def section(grade: Grade, mark: Mark, at: int) -> str:
+    """What became of one exercise, under its title in the notebook."""
     assert grade.submission.lab
     exercise = plan(grade.submission.lab.name).exercise(mark.exercise)
-    found = mark.findings[-1] if mark.findings else None
-    told = f"<p>{escape(mark.reason)}</p>" if mark.reason else "<p>All promises kept.</p>"
-    if mark.reason.startswith(BROKEN):
-        told = f"<p>The promises that the notebook shows are kept; {escape(mark.reason)}.</p>{WHY}"
-    elif mark.reason and found and found.state == "broken":
-        parts = {"expected": found.expected, "got": found.got, "why": found.why}
-        lines = "".join(
-            f"<dt>{name}</dt><dd>{escape(each)}</dd>" for name, each in parts.items() if each
-        )
-        told = f"<p>Broken: {escape(found.promise)}</p><dl>{lines}</dl>"
+    told = account(grade, mark, exercise)
     points = f"{mark.points} of {mark.of} points" if mark.of else "not of record yet"
-    return f"<h2>{escape(exercise.title)}: {points}</h2>{told}{unseen(mark.exercise)}\n"
+    said = "".join(f"<p>{words(each)}</p>" for each in told.said)
+    then = "".join(f"<p>{words(each)}</p>" for each in told.then)
+    return (
+        f'<section class="{told.state}" id="{mark.exercise}">'
+        f"<h2>Exercise {at} · {escape(exercise.title)} <span>{points}</span></h2>"
+        f'<p class="quiet"><code>{mark.exercise}</code> · {unseen(mark.exercise)}</p>'
+        f"{said}{promises(exercise, mark, told)}{then}</section>\n"
+    )
+
+
+def promises(exercise: Exercise, mark: Mark, told: Account) -> str:
+    """The promises that were kept, behind a fold, and the one that broke."""
+    kept = [each.promise for each in mark.findings if each.state == "kept"]
+    if told.state != BROKEN or len(kept) == len(mark.findings):
+        return details(told)
+    tick = '<i aria-hidden="true">✓</i>'
+    lines = "".join(f'<li class="kept">{tick}{text(each)}</li>' for each in kept)
+    head = f"{len(kept)} of {plural(len(exercise.promises), 'promise')} kept"
+    fold = f'<details><summary>{head}</summary><ul class="promises">{lines}</ul></details>'
+    broken, rest = mark.findings[-1], untried(exercise, [*mark.findings])
+    more = f'<p class="quiet">{plural(rest, "promise")} not tried yet</p>' if rest else ""
+    return (
+        f'{fold if kept else ""}<ul class="promises"><li class="broken">'
+        f'<i aria-hidden="true">✗</i>{text(broken.promise)}{details(told)}</li></ul>{more}'
+    )
+
+
+def details(told: Account) -> str:
+    """What was expected, what came and why it matters."""
+    lines = "".join(
+        f"<div><dt>{name}</dt><dd{'' if name == 'why' else VALUE}>{text(each)}</dd></div>"
+        for name, each in told.details.items()
+        if each
+    )
+    return f"<dl>{lines}</dl>" if lines else ""
+
+
+VALUE = ' class="value"'
 
 
 def unseen(exercise: str) -> str:
     """Whether an exercise is tried with more than the notebook shows."""
     trials = HIDDEN.get(exercise, ())
     if not trials:
-        return "<p>It is tried with what the notebook shows, and nothing else.</p>"
+        return "tried with what the notebook shows, and nothing else"
     flights = " and flights" if any(trial.flown for trial in trials) else ""
-    return f"<p>It is also tried in cases{flights} that are not shown.</p>"
+    return f"also tried in cases{flights} that are not shown"
+
+
+def words(sentence: str) -> str:
+    """A sentence of ours for the page; what stands in backticks is code."""
+    return sub(r"`([^`]+)`", r"<code>\1</code>", text(sentence))
+
+
+def text(given: str) -> str:
+    """A text for the page; what would not stand still there is spelled out."""
+    return escape(printable(given), quote=False)
+
+
+def sentence(note: str) -> str:
+    """A note as a sentence of its own."""
+    return f"{note[:1].upper()}{note[1:]}{'' if note.endswith(('.', '?', '!')) else '.'}"
 
 
 def name_of(grade: Grade) -> str:

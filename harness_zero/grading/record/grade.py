@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from harness_zero.brief import cut
+from harness_zero.faults import place
 from harness_zero.grading.checks import (
     GIVES_NO_VALUE,
     Finding,
@@ -34,8 +35,22 @@ from harness_zero.patience import working
 LONGEST = 300  # characters of a reason
 FIRST = 0.6  # of an exercise's time; the rest, at least, is for a second try
 NOT_DONE = "not done yet"
+NO_FUNCTION = "its cell defines no such function"
+NO_CELL = "its cell is not in what was handed in"
+RAISED = "its cell raised "
 CROWDED = "another cell has left something at work"
-ADDRESS = re.compile(r" at 0x[0-9a-f]+")
+ENDED = "its process ended"
+WHY_GONE = {  # what to think of where a process was ended
+    LATE: "all promises of an exercise share two seconds: look for a loop without a way out, or for"
+    " something that waits",
+    ENDED: "an answer gives back what it found: nothing in it may end Python, or take all memory",
+}
+NO_PLACE = re.compile(r" \([\w-]+, line \d+\)$")  # where Python itself says it without the line
+NOT_TO_TELL = (  # what is another one in each process, and the grader's own folders
+    re.compile(r" at 0x[0-9a-f]+"),
+    re.compile(r" \([^\s()]*/harness_zero/[^\s()]*\.py\)"),
+    re.compile(r"[^\s'\"`(]*/(scratch|harness-zero-[0-9a-f]+)/\d+/"),
+)
 Judged = tuple[list[Finding], str]  # and why it earns nothing, if it does not
 
 
@@ -235,14 +250,21 @@ class Process:
             with remote.within(seconds) as deadline, self.sitting.counts(deadline):
                 found, reason = judge(remote.find(exercise.name))
         except Missing:
-            missing = f"{exercise.name} is not there: its cell defines no such function"
-            return [], self.faults.get(exercise.name, missing)
+            return [], self.faults.get(exercise.name) or self.missing(exercise)
         except (Exception, KeyboardInterrupt) as error:
             reason = in_words(error)
         gone = self.remote.gone if self.remote else ""
+        if gone and found and found[-1].raised:
+            found[-1] = ended(found[-1], gone)
         if gone or (reason and (not found or found[-1].endless)):
             self.leave()
         return found, gone or reason
+
+    def missing(self, exercise: Exercise) -> str:
+        """Why there is nothing of an exercise's name."""
+        names = {slot.name for slot in self.sitting.plan.slots if slot.exercise == exercise.name}
+        there = names & {*self.sitting.given.cells}
+        return f"{exercise.name} is not there: {NO_FUNCTION if there else NO_CELL}"
 
     def at_work(self) -> Remote:
         """A process in which all cells have run but those that end it."""
@@ -280,7 +302,9 @@ class Process:
                 if slot.exercise:
                     remote.cell("after it", "")  # it may have ended what serves, not itself
         except (Exception, KeyboardInterrupt) as error:
-            return remote.gone or f"its cell raised {in_words(error)}"
+            said, where = in_words(error), place(error)
+            said = NO_PLACE.sub("", said) if where else said
+            return remote.gone or f"{RAISED}{said}{where}"
         return ""
 
 
@@ -293,21 +317,35 @@ def held(exercise: Exercise, answer: Any) -> Judged:
     return found, "" if passed(exercise, found) else told(found[-1])
 
 
+def ended(found: Finding, gone: str) -> Finding:
+    """A finding about an answer whose process was ended meanwhile."""
+    expected = "an end in time" if gone == LATE else "an answer"
+    return replace(found, expected=expected, got=gone, why=WHY_GONE.get(gone, ""))
+
+
 def settled(found: Finding) -> Finding:
-    """A finding without the addresses of objects, which are others in each process."""
-    bare = [ADDRESS.sub("", each) for each in (found.expected, found.got, found.why)]
+    """A finding without what is another one in each process."""
+    bare = [settled_text(each) for each in (found.expected, found.got, found.why)]
     return replace(found, expected=bare[0], got=bare[1], why=bare[2])
+
+
+def settled_text(text: str) -> str:
+    """A text without the addresses of objects and the folders of whoever grades."""
+    for each in NOT_TO_TELL:
+        text = each.sub("", text)
+    return text
 
 
 def in_words(error: BaseException) -> str:
     """An error in words that came from a learner's process, or on the way."""
     if isinstance(error, Gone):
         return words_of(error)
-    return cut(f"{type(error).__name__}: {ADDRESS.sub('', words_of(error))}", LONGEST)
+    return cut(f"{type(error).__name__}: {settled_text(words_of(error))}", LONGEST)
 
 
 def told(found: Finding) -> str:
     """A finding in a line, without what is drawn anew in each grading."""
     if found.state == "not done yet":
         return NOT_DONE
-    return cut(f"{found.promise}: expected {found.expected}; got {found.got}", LONGEST)
+    got = f"; got {found.got}" if found.got else ""
+    return cut(f"{found.promise}: expected {found.expected}{got}", LONGEST)

@@ -4,7 +4,7 @@ import sys
 import types
 from collections.abc import Iterable, Mapping
 from importlib import import_module
-from typing import Any
+from typing import Any, NoReturn
 
 NOT_THERE = "{} is not there when your work is graded: write what you need of it in your cell"
 
@@ -84,6 +84,11 @@ def put(module: str, instead: types.ModuleType) -> None:
     package, _, last = module.rpartition(".")
     if package:
         setattr(sys.modules[package], last, instead)
+
+
+def refuse_input(*_: Any, **__: Any) -> NoReturn:
+    """What `input` does: it fails as where nobody types, in the words of the notebook's check."""
+    raise EOFError("input() waits for somebody to type; a harness asks the model instead")
 
 
 def refuse_others() -> None:

@@ -15,6 +15,7 @@ from shutil import rmtree
 from tempfile import gettempdir
 from typing import Any
 
+from harness_zero.faults import passed_at
 from harness_zero.grading.record import clock
 from harness_zero.grading.record.isolation import Limits, begun
 from harness_zero.grading.record.lending import restore
@@ -27,7 +28,6 @@ from harness_zero.grading.surroundings import around
 PREFIX = "harness-zero-"  # of a scratch that nothing else takes away
 LATE = "still running when its time was up"
 SLOWEST = 20.0  # seconds in which a process begins on a busy machine
-LATE = "still running when its time was up"
 
 
 class Missing(Exception):
@@ -103,7 +103,9 @@ class Remote:
 
     def cell(self, name: str, source: str) -> None:
         """Run a cell there; what it raises is raised here."""
-        self.peer.ask("cell", name=name, source=source)
+        answer = self.peer.ask("cell", name=name, source=source)
+        if "failed" in answer:
+            raise self.failure(answer)
 
     def find(self, name: str) -> Any:
         """What has this name there; Missing if nothing has."""
@@ -139,9 +141,18 @@ class Remote:
             if not self.depth:
                 self.given.clear()
         if "failed" in answer:
-            error = self.crossing.take(answer["failed"])
-            raise error if isinstance(error, BaseException) else Garbled("raised nothing")
+            raise self.failure(answer)
         return self.crossing.take(answer.get("is"))
+
+    def failure(self, answer: dict) -> BaseException:
+        """What was raised there, which knows where it passed in the learner's own code."""
+        error = self.crossing.take(answer["failed"])
+        if not isinstance(error, BaseException):
+            raise Garbled("raised nothing")
+        with suppress(TypeError, ValueError):
+            for function, line, source in answer.get("at", []):
+                passed_at(error, f"{function:.80s}", int(line), f"{source:.200s}")
+        return error
 
     def carry_over(self, answer: dict, args: tuple, named: dict) -> None:
         """Change here what a call changed in its copies of what is ours."""

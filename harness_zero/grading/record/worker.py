@@ -6,6 +6,7 @@ Nothing here is trusted by whoever grades: the code that runs here can change al
 import ast
 import builtins
 import json
+import linecache
 import os
 import sys
 import types
@@ -14,7 +15,8 @@ from importlib import import_module
 from inspect import CO_COROUTINE
 from typing import Any
 
-from harness_zero.grading.record.imports import Stand, refuse_others, show
+from harness_zero.faults import own_frames
+from harness_zero.grading.record.imports import Stand, refuse_input, refuse_others, show
 from harness_zero.grading.record.mirror import Mirror, flush, served
 from harness_zero.grading.record.peer import Peer
 from harness_zero.grading.record.protocol import Crossing
@@ -78,11 +80,23 @@ class Worker:
 
     def cell(self, frame: dict) -> dict:
         """Run a cell, which may await at its top as in a notebook."""
-        code = compile(frame["source"], frame["name"], "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
-        waits = eval(code, self.names)
-        if code.co_flags & CO_COROUTINE:
-            import_module("asyncio").run(waits)
+        name, source = frame["name"], frame["source"]
+        linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
+        try:
+            code = compile(source, name, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+            waits = eval(code, self.names)
+            if code.co_flags & CO_COROUTINE:
+                import_module("asyncio").run(waits)
+        except BaseException as error:
+            return self.failed(error)
         return {"is": None}
+
+    def failed(self, error: BaseException) -> dict:
+        """An error, and where in the learner's own code it passed last."""
+        at = [[each.name, each.lineno, each.line] for each in own_frames(error)[-1:]]
+        if isinstance(error, SyntaxError) and not at:
+            at = [["<cell>", error.lineno, (error.text or "").strip()]]
+        return {"failed": self.crossing.send(error), "at": at}
 
     def find(self, frame: dict) -> dict:
         """Lend what has this name, if there is anything."""
@@ -101,7 +115,7 @@ class Worker:
         try:
             answer = {"is": self.crossing.send(called(function, args, named, frame))}
         except BaseException as error:
-            answer = {"failed": self.crossing.send(error)}
+            answer = self.failed(error)
         flush(self.peer)
         if changed := self.changed():
             answer["changed"] = changed
@@ -120,6 +134,7 @@ def main() -> None:
     worker = Worker(os.dup(0), os.dup(1), settings)
     show(settings)
     refuse_others()
+    builtins.input = refuse_input
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(nowhere, stream)
