@@ -61,8 +61,8 @@ HOW = (
     "It can pass there and fail here. The grade of record runs the lab's own cells with your"
     " answers in them; what stands in cells that you added is left out. All promises of an exercise"
     " share two seconds. And some exercises are also tried in cases and flights that are not shown:"
-    " they are drawn by whoever grades, and ask for nothing but what the exercise promises, with other"
-    " names, numbers and moments than the notebook has.",
+    " they are drawn by whoever grades, and ask for nothing but what the exercise promises, with"
+    " other names, numbers and moments than the notebook has.",
     "The same answer gets the same mark, whenever it is graded. If you think that a mark is wrong,"
     " show this page to whoever graded it.",
 )
