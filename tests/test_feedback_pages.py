@@ -182,3 +182,20 @@ def test_what_would_not_stand_still_on_a_page_is_spelled_out(hand_in):
 def test_the_six_harnesses_are_named_so_that_they_can_be_told_apart(hand_in):
     said = told(hand_in("09_what_survives_a_crash", judged="def judged(): return {}"), "judged")
     assert "'ours', 'ours, with a key'" in said and "got {} why" in said
+
+
+def test_in_the_book_one_note_ends_where_the_next_begins(hand_in):
+    grade = hand_in(
+        answer="def answer(call, tools): raise OSError('; next_array: no')",
+        wrong_sums="def wrong_sums(): return 'b', 2",
+    )
+    assert [note.partition(":")[0] for note in notes(grade).split(" | ")] == [
+        "answer",
+        "wrong_sums",
+    ]
+
+
+def test_a_promise_that_broke_is_heard_as_broken_where_no_sign_is_seen(hand_in):
+    page = feedback.page(hand_in(wrong_sums="def wrong_sums(): return 'd', 3"))
+    assert '<span class="heard">Broken: </span>the message is the one where it broke' in page
+    assert '<i aria-hidden="true">✗</i>' in page

@@ -63,6 +63,7 @@ def test_a_book_has_points_reasons_and_totals(tmp_path, seed):
     assert [found["bob"][name] for name in ("total", "of", "answer")] == ["9", "12", "0"]
     assert "a tool_result block" in found["bob"]["notes"]
     assert "its cell defines no such function" in found["Zoë 🦊 of O'Neill"]["notes"]
+
     texts = [page.read_text("utf-8") for page in pages.iterdir()]
     assert len(texts) == 3 and not any(SECRET in text for text in (*texts, said))
     assert any("<dt>expected</dt>" in text for text in texts)

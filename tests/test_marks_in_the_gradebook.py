@@ -166,6 +166,7 @@ def test_a_page_of_feedback_says_first_what_the_instructor_changed(course):
     page = feedback(course, "bob")
     assert page.index("From your instructor: 11.5 of 12 points") < page.index("9 of 12 points")
     for line in (
+        "This is what counts",
         "Answer a tool call: 2 of 3 points",
         "0.5 points of extra credit",
         "&lt;b&gt;nearly",

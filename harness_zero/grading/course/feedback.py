@@ -7,6 +7,7 @@ from typing import Any
 from harness_zero.grading.course.places import title_at
 
 HEAD_ENDS = "</h1>"
+COUNTS = "<p>This is what counts. Below stands what was found without your instructor.</p>"
 
 
 def with_changes(page: str, notebook: Any) -> str:
@@ -17,9 +18,12 @@ def with_changes(page: str, notebook: Any) -> str:
     late = notebook.late_submission_penalty or 0
     total = f"{max(notebook.score - late, 0):g} of {notebook.max_score:g} points"
     lines = "".join(f"<li>{escape(line)}</li>" for line in told)
-    section = f"\n<h2>From your instructor: {total}</h2>\n<ul>{lines}</ul>"
-    before, head, after = page.partition(HEAD_ENDS)
-    return f"{before}{head}{section}{after}" if head else f"{section}{page}"
+    head = f"<h2>From your instructor: {total}</h2>"
+    section = (
+        f'\n<section class="instructor">{head}<ul class="notes">{lines}</ul>{COUNTS}</section>'
+    )
+    before, ends, after = page.partition(HEAD_ENDS)
+    return f"{before}{ends}{section}{after}" if ends else f"{section}{page}"
 
 
 def changes(notebook: Any) -> Iterator[str]:

@@ -16,6 +16,7 @@ from harness_zero.grading.record.grade import Grade
 
 FIRST = ("learner", "file", "lab")
 LAST = ("total", "of", "of_record", "notes")
+BETWEEN = " | "  # the notes of one submission, in which there may be any other mark
 LONGEST = 1_000  # characters of the notes of one submission
 Row = dict[str, str]
 
@@ -40,7 +41,7 @@ def row(grade: Grade) -> Row:
         "total": str(grade.total),
         "of": str(sum(mark.of for mark in grade.marks)),
         "of_record": "yes" if grade.of_record else "no",
-        "notes": plain(cut("; ".join(notes), LONGEST)),
+        "notes": plain(cut(BETWEEN.join(notes), LONGEST)),
     }
 
 
@@ -80,7 +81,7 @@ def told_apart(rows: list[Row]) -> Iterable[Row]:
         others = [file for file in by[each["learner"], each["lab"]] if file != each["file"]]
         twice = f"also handed in: {', '.join(others)}" if others and each["lab"] else ""
         known = twice and twice in each["notes"]
-        notes = each["notes"] if known else "; ".join(filter(None, [each["notes"], twice]))
+        notes = each["notes"] if known else BETWEEN.join(filter(None, [each["notes"], twice]))
         yield {**each, "notes": notes}
 
 

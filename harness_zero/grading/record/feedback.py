@@ -34,9 +34,11 @@ section { margin: 0 0 .9rem; padding: .75rem 1rem; border: 1px solid var(--line)
   border-left: 4px solid var(--open); border-radius: 4px; }
 section.kept { border-left-color: var(--kept); }
 section.broken { border-left-color: var(--broken); }
+section.instructor { margin-top: .75rem; border-left-color: #1976d2; }
 section h2 { display: flex; flex-wrap: wrap; gap: 0 1rem; justify-content: space-between; }
 h2 span { font-weight: 400; font-variant-numeric: tabular-nums; }
 summary { cursor: pointer; }
+.heard { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 :focus-visible { outline: 2px solid #1976d2; outline-offset: 2px; border-radius: 2px; }
 .promises { list-style: none; } .promises li { padding-left: 1.5rem; text-indent: -1.5rem; }
 .promises li > * { text-indent: 0; } .promises + p { margin-top: .6rem; }
@@ -148,7 +150,8 @@ def promises(exercise: Exercise, mark: Mark, told: Account) -> str:
     more = f'<p class="quiet">{plural(rest, "promise")} not tried yet</p>' if rest else ""
     return (
         f'{fold if kept else ""}<ul class="promises"><li class="broken">'
-        f'<i aria-hidden="true">✗</i>{text(broken.promise)}{details(told)}</li></ul>{more}'
+        f'<i aria-hidden="true">✗</i><span class="heard">Broken: </span>'
+        f"{text(broken.promise)}{details(told)}</li></ul>{more}"
     )
 
 
