@@ -150,7 +150,7 @@ def test_promises_that_were_kept_are_counted_and_listed_before_the_one_that_brok
     assert "promises not tried yet" in said
     late = told(hand_in(wrong_sums="def wrong_sums(): return 'd', 3"), "wrong_sums")
     assert "2 of 3 promises kept ✓ it is a letter and the number of a message ✓" in late
-    assert "✗ the message is the one where it broke expected" in late
+    assert "✗ Broken: the message is the one where it broke expected" in late
 
 
 def test_it_is_said_that_an_exercise_earns_all_its_points_or_none(hand_in):
