@@ -58,4 +58,5 @@ def place(error: BaseException) -> str:
         return ""
     last = frames[-1]
     where = "your cell" if last.name.startswith("<") else last.name
-    return f" (in {where}, line {last.lineno}: `{last.line}`)"
+    line = f": `{last.line}`" if last.line else ""
+    return f" (in {where}, line {last.lineno}{line})"

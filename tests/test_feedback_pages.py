@@ -96,6 +96,17 @@ def test_who_waits_for_somebody_to_type_reads_what_the_check_says(hand_in):
     assert "input() waits for somebody to type" in told(grade, "answer")
 
 
+def test_who_ends_the_program_reads_what_the_check_says(hand_in):
+    grade = hand_in(answer="def answer(call, tools): exit()")
+    assert "exit() ends the whole program; a function ends with return" in told(grade, "answer")
+
+
+def test_a_name_that_another_exercise_should_have_made_is_told_as_that(hand_in):
+    said = told(hand_in("03_errors_as_data", report="x = 1"), "answer_or_report")
+    assert "report is an exercise of its own: look there first" in said
+    assert "a cell that you added" not in said
+
+
 def test_an_answer_without_an_end_is_told_in_plain_words(hand_in):
     grade = hand_in(answer="def answer(call, tools):\n    while True: pass")
     said = told(grade, "answer")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from harness_zero.brief import plural
 from harness_zero.grading.exercise import Exercise
+from harness_zero.grading.exercises import EXERCISES
 from harness_zero.grading.record.grade import (
     NO_CELL,
     NO_FUNCTION,
@@ -26,6 +27,7 @@ UNKNOWN = (
     "nothing that is graded makes the name {0}: a cell that you added is left out, so import {0},"
     " or write it, in this exercise's own cell"
 )
+NOT_MADE = "{0} is an exercise of its own: look there first, for its cell does not make it here"
 SYNTAX = "Python cannot read it: run the cell in your notebook, and it is marked there"
 BRING_BACK = (
     "Only the cells that came with the lab are graded, not those that you add."
@@ -115,7 +117,7 @@ def not_tried(grade: Grade, mark: Mark, first: tuple[str, ...]) -> Account:
 def advice(error: str) -> str:
     """What to think of when an answer raised this, where it is another thing than in a notebook."""
     if found := NO_NAME.match(error):
-        return UNKNOWN.format(found[1])
+        return (NOT_MADE if found[1] in EXERCISES else UNKNOWN).format(found[1])
     return SYNTAX if error.startswith(("SyntaxError", "IndentationError", "TabError")) else ""
 
 

@@ -91,6 +91,11 @@ def refuse_input(*_: Any, **__: Any) -> NoReturn:
     raise EOFError("input() waits for somebody to type; a harness asks the model instead")
 
 
+def refuse_exit(*_: Any, **__: Any) -> NoReturn:
+    """What `exit` and `quit` do, which Python has where somebody sits before it."""
+    raise SystemExit("exit() ends the whole program; a function ends with return")
+
+
 def refuse_others() -> None:
     """From now on say of whatever else is imported that it is not there."""
     sys.meta_path.append(Others)

@@ -16,7 +16,7 @@ from inspect import CO_COROUTINE
 from typing import Any
 
 from harness_zero.faults import own_frames
-from harness_zero.grading.record.imports import Stand, refuse_input, refuse_others, show
+from harness_zero.grading.record.imports import Stand, refuse_exit, refuse_input, refuse_others, show
 from harness_zero.grading.record.mirror import Mirror, flush, served
 from harness_zero.grading.record.peer import Peer
 from harness_zero.grading.record.protocol import Crossing
@@ -134,7 +134,7 @@ def main() -> None:
     worker = Worker(os.dup(0), os.dup(1), settings)
     show(settings)
     refuse_others()
-    builtins.input = refuse_input
+    vars(builtins).update(input=refuse_input, exit=refuse_exit, quit=refuse_exit)
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(nowhere, stream)
