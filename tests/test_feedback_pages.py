@@ -88,7 +88,7 @@ def test_an_error_in_a_cell_itself_is_told_with_its_line(hand_in):
 
 def test_a_name_from_an_added_cell_is_told_as_the_reason(hand_in):
     grade = hand_in(answer="def answer(call, tools): return helper(call, tools)")
-    assert "makes the name helper: a cell that you added is left out" in told(grade, "answer")
+    assert "makes the name helper : a cell that you added is left out" in told(grade, "answer")
 
 
 def test_who_waits_for_somebody_to_type_reads_what_the_check_says(hand_in):
@@ -135,6 +135,20 @@ def test_an_exercise_that_uses_another_one_which_failed_says_so(hand_in):
         if "0 of" in read(page, name):
             assert "It uses close_calls , where points were lost too" in read(page, name)
     assert "It uses" not in read(page, "close_calls")
+
+
+def test_many_exercises_that_failed_are_named_in_one_sentence(hand_in):
+    nothing = "def policy(*_): return 1"
+    page = told(
+        hand_in(
+            "05_two_halves",
+            structural_stop=f"{nothing}\nstructural_stop = policy",
+            brakes=f"{nothing}\nbrakes = policy",
+            first_of=f"{nothing}\nfirst_of = policy",
+        ),
+        "two_halves",
+    )
+    assert "It uses structural_stop , brakes and first_of , where points were lost too" in page
 
 
 def test_a_deleted_cell_is_told_once_with_the_way_back(hand_in):

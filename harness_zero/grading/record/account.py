@@ -24,10 +24,10 @@ from harness_zero.grading.record.remote import LATE
 KEPT, BROKEN, OPEN = "kept", "broken", "open"  # how an exercise stands
 NO_NAME = re.compile(r"NameError: (?:cannot access free variable|name) '(\w+)'")
 UNKNOWN = (
-    "nothing that is graded makes the name {0}: a cell that you added is left out, so import {0},"
+    "nothing that is graded makes the name `{0}`: a cell that you added is left out, so import {0},"
     " or write it, in this exercise's own cell"
 )
-NOT_MADE = "{0} is an exercise of its own: look there first, for its cell does not make it here"
+NOT_MADE = "`{0}` is an exercise of its own: look there first, for its cell does not make it here"
 SYNTAX = "Python cannot read it: run the cell in your notebook, and it is marked there"
 BRING_BACK = (
     "Only the cells that came with the lab are graded, not those that you add."
@@ -61,12 +61,18 @@ def account(grade: Grade, mark: Mark, exercise: Exercise) -> Account:
     if mark.reason == NOT_DONE:
         return Account(OPEN, not_done(mark))
     uses = [*begin_there(grade, mark)]
-    first = (FIRST_THERE.format(" and ".join(f"`{each}`" for each in uses)),) if uses else ()
+    first = (FIRST_THERE.format(named(uses)),) if uses else ()
     if mark.reason.startswith(UNSEEN):
         return not_shown(mark.reason, every, first)
     if mark.findings and mark.findings[-1].state == "broken":
         return broken(mark, first)
     return not_tried(grade, mark, first)
+
+
+def named(names: list[str]) -> str:
+    """Some names: `a`, `b` and `c`."""
+    *others, last = [f"`{each}`" for each in names]
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def not_done(mark: Mark) -> tuple[str, ...]:

@@ -158,14 +158,16 @@ def promises(exercise: Exercise, mark: Mark, told: Account) -> str:
 def details(told: Account) -> str:
     """What was expected, what came and why it matters."""
     lines = "".join(
-        f"<div><dt>{name}</dt><dd{'' if name == 'why' else VALUE}>{text(each)}</dd></div>"
+        f"<div><dt>{name}</dt>{described(name, each)}</div>"
         for name, each in told.details.items()
         if each
     )
     return f"<dl>{lines}</dl>" if lines else ""
 
 
-VALUE = ' class="value"'
+def described(name: str, said: str) -> str:
+    """A reason as a sentence; what was expected and what came as the notebook prints it."""
+    return f"<dd>{words(said)}</dd>" if name == "why" else f'<dd class="value">{text(said)}</dd>'
 
 
 def unseen(exercise: str) -> str:

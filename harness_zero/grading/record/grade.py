@@ -41,8 +41,8 @@ RAISED = "its cell raised "
 CROWDED = "another cell has left something at work"
 ENDED = "its process ended"
 WHY_GONE = {  # what to think of where a process was ended
-    LATE: "all promises of an exercise share two seconds: look for a loop without a way out, or for"
-    " something that waits",
+    LATE: "an exercise has two seconds for all its promises, and its cell has two: look for a loop"
+    " without a way out, or for something that waits",
     ENDED: "an answer gives back what it found: nothing in it may end Python, or take all memory",
 }
 NO_PLACE = re.compile(r" \([\w-]+, line \d+\)$")  # where Python itself says it without the line

@@ -16,7 +16,13 @@ from inspect import CO_COROUTINE
 from typing import Any
 
 from harness_zero.faults import own_frames
-from harness_zero.grading.record.imports import Stand, refuse_exit, refuse_input, refuse_others, show
+from harness_zero.grading.record.imports import (
+    Stand,
+    refuse_exit,
+    refuse_input,
+    refuse_others,
+    show,
+)
 from harness_zero.grading.record.mirror import Mirror, flush, served
 from harness_zero.grading.record.peer import Peer
 from harness_zero.grading.record.protocol import Crossing
