@@ -35,9 +35,9 @@ BRING_BACK = (
     " it; put your answers into it and hand it in."
 )
 LOOK_FOR = (
-    "The names, texts, numbers and moments in it are others than those that the checks use. So"
-    " look for what in your answer goes by these: a name or a number that stands in it by itself,"
-    " a case that is told apart by its words, a length that is taken for granted."
+    "That case has other names, texts, numbers and moments than the checks. So look for what your"
+    " answer takes for granted: a name or a number that is written into it, a case that it knows by"
+    " its words, a length."
 )
 LOOK_FOR_TIME = "What to think about: does it end, and without waiting, whatever it is given?"
 FIRST_THERE = "It uses {}, where points were lost too: look there first."
@@ -90,7 +90,7 @@ def not_shown(reason: str, every: str, first: tuple[str, ...]) -> Account:
     if about == LATE:
         then = f"In a case that is not shown it was {LATE}."
         return Account(BROKEN, (said, then, *(first or (LOOK_FOR_TIME,))))
-    then = "In a case that is not shown something else comes out than should."
+    then = "In a case that is not shown it does something else than it should."
     more = f" What to {about}." if about else ""
     return Account(BROKEN, (said, f"{then}{more}", *(first or (LOOK_FOR,))))
 
