@@ -402,6 +402,11 @@ def test_what_is_no_book_is_not_merged(name, tmp_path):
     assert done.exit_code == 1 and words in done.output and not out.exists()
 
 
+def test_a_file_that_cannot_be_graded_is_named_with_the_reason(given, tmp_path):
+    done = run(tmp_path / "typo.ipynb", "--secret", given[1], "--out", given[2])
+    assert f"{tmp_path / 'typo.ipynb'}: there is no such file" in done.output
+
+
 def test_a_hundred_mixed_files_have_a_hundred_rows(tmp_path, given):
     files = []
     kinds = [make for make, _ in NOT_GRADED.values()]
@@ -412,5 +417,5 @@ def test_a_hundred_mixed_files_have_a_hundred_rows(tmp_path, given):
         path.write_bytes(content.encode() if isinstance(content, str) else content)
         files.append(path)
     done = run(*files, "--secret", given[1], "--out", given[2])
-    assert "10 graded, 90 not" in done.output
+    assert "10 graded, 90 not" in done.output and "and 80 more" in done.output
     assert len({row["file"] for row in rows(given[2])}) == 100

@@ -149,6 +149,25 @@ def test_a_gradebook_that_was_lost_is_made_again(folder):
     assert "knows 2 labs with 29 points" in course(folder)
 
 
+def test_a_seed_that_was_lost_is_drawn_anew_and_told(made, folder):
+    assert "new seed" not in made[1]
+    (folder / "seed").unlink()
+    assert "A new seed was drawn" in course(folder)
+    assert "new seed" not in course(folder)
+
+
+def test_without_an_exchange_it_says_through_which_folder_labs_pass(made, tmp_path):
+    assert "--exchange" not in made[1]
+    assert "through nbgrader's own exchange" in course(tmp_path / "teaching", "0")
+
+
+@pytest.mark.parametrize("labs", [["00", "01"], ["01_structural_stop"]])
+def test_a_forgotten_folder_is_not_named_after_a_lab(labs, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert f"{labs[0]} is a lab: name the folder before it." in course(*labs, code=2)
+    assert not [*tmp_path.iterdir()]
+
+
 def test_a_course_that_is_there_already_keeps_its_settings(made, tmp_path):
     shutil.copy(made[0] / "gradebook.db", tmp_path)
     (tmp_path / SETTINGS).write_text("c = get_config()\n")

@@ -204,7 +204,8 @@ def test_shards_together_are_the_whole(tmp_path, seed):
     for n, part in enumerate(parts, 1):
         grade(*files, "--secret", seed, "--out", part, "--shard", f"{n}/2")
     grade(*files, "--secret", seed, "--out", tmp_path / "all.csv")
-    grade("--merge", *parts, "--out", tmp_path / "merged.csv")
+    said = grade("--merge", *parts, "--out", tmp_path / "merged.csv")
+    assert f"in {tmp_path / 'merged.csv'}." in said
     assert (tmp_path / "merged.csv").read_text("utf-8") == (tmp_path / "all.csv").read_text("utf-8")
 
 

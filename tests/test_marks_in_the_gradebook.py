@@ -174,6 +174,24 @@ def test_a_page_of_feedback_says_first_what_the_instructor_changed(course):
         assert line in page
 
 
+def test_a_comment_is_read_as_the_markdown_that_formgrader_takes(course):
+    with book(course) as opened:
+        opened.find_comment("answer", LAB, LAB, "bob").manual_comment = "**look** at `id`"
+        opened.db.commit()
+    line = "Answer a tool call: <strong>look</strong> at <code>id</code></li>"
+    assert line in feedback(course, "bob")
+
+
+def test_a_page_of_feedback_says_what_an_exercise_counts_if_an_instructor_changed_that(course):
+    with book(course) as opened:
+        opened.find_grade_cell("answer-check", LAB, LAB).max_score = 6
+        opened.db.commit()
+    grade(course)
+    page = feedback(course, "ada")
+    assert "From your instructor: 15 of 15 points" in page
+    assert "Answer a tool call: counts 6 points in place of 3" in page
+
+
 @pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")  # nbgrader's own
 def test_an_assignment_of_the_instructors_own_is_autograded_as_ever(course):
     code = cell(
@@ -298,6 +316,8 @@ def test_what_the_gradebook_does_not_know_is_told_and_stops_nothing(course):
     (course / "submitted" / "ada" / "essay").mkdir()
     said = grade(course)
     assert "ada, 02_brakes: the gradebook knows no such lab" in said
+    assert "`harness-zero course . 02_brakes` makes it known" in said
+    assert "gradebook.db has the marks.\n" in said
     assert "essay is no lab of this course" in said
     assert marks(course, "ada") == FULL
 
@@ -331,7 +351,7 @@ def test_marks_without_isolation_say_so_in_the_gradebook(course, monkeypatch):
 
 
 def test_a_folder_that_is_no_course_and_a_course_without_submissions_are_named(course, tmp_path):
-    assert "There is no course directory" in grade(tmp_path, code=1)
+    assert f"{tmp_path} is no course directory" in grade(tmp_path, code=1)
     shutil.rmtree(course / "submitted")
     assert "nbgrader collect" in grade(course, code=1)
 
@@ -345,3 +365,8 @@ def test_the_book_is_not_written_over_what_is_there_to_be_read(name, course):
     before = (course / name).read_bytes()
     assert "would be lost" in grade(course, "--out", str(course / name), code=2)
     assert (course / name).read_bytes() == before
+
+
+@pytest.mark.parametrize("option", [("--shard", "1/2"), ("--merge",)])
+def test_shards_are_not_for_a_course(option, course):
+    assert f"leave {option[0]} out" in grade(course, *option, code=2)

@@ -33,6 +33,7 @@ def course(
     refuse_without_nbgrader()
     from harness_zero.grading.course.prepare import NotPrepared, prepare
 
+    refuse_a_lab_as_folder(folder)
     named = [lab_called(lab, LABS.values()).name for lab in labs]
     place = str(Path(exchange).absolute()) if exchange else exchange
     try:
@@ -87,7 +88,15 @@ def grade_collected(course: Any, secret: Path, out: Path, pages: Path | None, jo
             tell(line)
 
     graded(files, read_secret(secret), out, pages, (1, 1), jobs, into_gradebook)
-    tell(f"{place(course.db_url)} has the marks of {len(given)}.")
+    tell(f"{place(course.db_url)} has the marks.")
+
+
+def refuse_a_lab_as_folder(folder: Path) -> None:
+    """Whoever forgets the folder has a lab in its place."""
+    from harness_zero.grading.exercises import LABS
+
+    if str(folder) in {*LABS, *(lab[:2] for lab in LABS)} and not folder.exists():
+        raise click.UsageError(f"{folder} is a lab: name the folder before it.")
 
 
 def refuse_without_nbgrader() -> None:

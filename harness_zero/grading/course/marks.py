@@ -34,8 +34,8 @@ class NoCourse(Exception):
 def directory(folder: Path) -> Any:
     """The course directory that lies in this folder."""
     if not (folder / settings.FILE).is_file():
-        cure = f"`harness-zero course {folder}` makes one"
-        raise NoCourse(f"There is no course directory in {folder}: {cure}.")
+        cure = f"it holds no {settings.FILE}. Name the folder that `harness-zero course` made"
+        raise NoCourse(f"{folder.absolute()} is no course directory: {cure}.")
     return settings.directory(folder.absolute())
 
 
@@ -74,7 +74,8 @@ def one(record: Record, given: HandedIn, grade: Graded) -> Iterator[str]:
     try:
         notebook = record.book.find_notebook(given.assignment, given.assignment)
     except MissingEntry:
-        yield f"{who}: the gradebook knows no such lab; `harness-zero course` makes it known."
+        cure = f"`harness-zero course . {given.assignment}` makes it known"
+        yield f"{who}: the gradebook knows no such lab; {cure}."
         return
     if given.student != copies.writable(given.student):
         yield NO_NAME.format(given.student)

@@ -20,6 +20,14 @@ FIT = re.compile(r"[\w.-]+")  # an id of a course, which becomes a folder's name
 NEXT = (
     "Next: `nbgrader generate_assignment LAB` in that folder; docs/teaching.md has all of the way."
 )
+OWN_EXCHANGE = (
+    "Labs pass through nbgrader's own exchange, unless your nbgrader knows another;"
+    " --exchange FOLDER names one."
+)
+NEW_SEED = (
+    "A new seed was drawn, since there was none: hidden cases are others now, and marks may change."
+    " Put the old one back if you have a copy."
+)
 ELSEWHERE = "Name a new folder, or an empty one."
 
 
@@ -50,7 +58,7 @@ def prepare(
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # solutions and marks lie in it
         laid = lay(folder, [*labs], record)
-        lay_seed(folder / SEED)
+        drawn = lay_seed(folder / SEED)
     except OSError as fault:
         raise NotPrepared(course.in_words(fault, folder, ELSEWHERE, ELSEWHERE)) from fault
     except course.NotLaid as fault:
@@ -58,7 +66,11 @@ def prepare(
     yield course.told(laid, f"{folder}/")
     if folder.stat().st_mode & 0o007:
         yield f"Everybody on this machine can look into it: chmod 700 {folder}"
+    if drawn and not laid.first:
+        yield NEW_SEED
     yield from registered(folder, record, laid)
+    if laid.first and not record.exchange:
+        yield OWN_EXCHANGE
     if laid.first:
         yield NEXT
 
@@ -125,11 +137,13 @@ def sources(lab: str) -> Iterator[tuple[str, bytes]]:
             yield f"source/{lab}/{name.as_posix()}", content
 
 
-def lay_seed(path: Path) -> None:
-    """Make the secret from which hidden cases are drawn, once, for nobody else to read."""
-    if not path.exists():
-        path.touch(mode=0o600)
-        path.write_text(token_hex(32) + "\n", encoding="utf-8")
+def lay_seed(path: Path) -> bool:
+    """Make the secret from which hidden cases are drawn, if there is none; whether it was made."""
+    if path.exists():
+        return False
+    path.touch(mode=0o600)  # for nobody else to read
+    path.write_text(token_hex(32) + "\n", encoding="utf-8")
+    return True
 
 
 def registered(folder: Path, record: Record, laid: course.Laid) -> Iterator[str]:

@@ -5,6 +5,7 @@ import os
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -16,11 +17,16 @@ if TYPE_CHECKING:
     from harness_zero.grading.record.many import Graded
 
 SHORTEST = 16  # bytes of a secret
+SHOWN = 10  # files that could not be graded
 
 
 @click.command()
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path))
-@click.option("--secret", type=click.Path(path_type=Path), help="A file with 16 bytes at least.")
+@click.option(
+    "--secret",
+    type=click.Path(path_type=Path),
+    help="The seed of hidden cases: a file with 16 bytes at least.",
+)
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="The CSV file.")
 @click.option(
     "--course",
@@ -49,8 +55,10 @@ def grade(
     if course:
         from harness_zero.grading.course.command import graded_into
 
-        if files or merge or shard != "1/1":
-            raise click.UsageError("--course grades what was collected there: leave FILES out.")
+        others = {"FILES": files, "--shard": shard != "1/1", "--merge": merge}
+        if out_of_place := ", ".join(name for name, given in others.items() if given):
+            why = "--course grades all that was collected there"
+            raise click.UsageError(f"{why}: leave {out_of_place} out.")
         return graded_into(course, secret, out, feedback, jobs or cores())
     if not files or out is None:
         raise click.UsageError(f"{'--out is' if files else 'FILES are'} missing.")
@@ -80,7 +88,10 @@ def merged(files: tuple[Path, ...], out: Path) -> None:
     from harness_zero.grading.record import book
 
     try:
-        book.put(out, book.merged(files))
+        together = book.merged(files)
+        book.put(out, together)
+        rows = sum(1 for _ in csv.reader(StringIO(together, newline=""))) - 1
+        click.echo(f"{rows} notebook{'' if rows == 1 else 's'} in {out}.")
     except (UnicodeDecodeError, csv.Error) as fault:
         raise click.ClickException(f"one of these files is no book of grades: {fault}") from fault
     except (book.Unmergeable, OSError) as fault:
@@ -114,10 +125,20 @@ def graded(
                 keys = many.grade_all(mine, room, kept, jobs, tell)
             rows = [*written(kept, keys, pages)]
             book.put(out, book.table(rows))
-            ungraded = sum(not row["lab"] for row in rows)
-            click.echo(f"{len(rows) - ungraded} graded, {ungraded} not; marks in {out}.")
+            ungraded = [row for row in rows if not row["lab"]]
+            click.echo(f"{len(rows) - len(ungraded)} graded, {len(ungraded)} not; marks in {out}.")
             if then:
                 then(kept[key] for key in keys)
+            else:
+                tell_why_not(ungraded)
+
+
+def tell_why_not(ungraded: "list[Row]") -> None:
+    """Name the first files that could not be graded, with the reasons."""
+    for row in ungraded[:SHOWN]:
+        click.echo(f"{row['file']}: {row['notes']}.", err=True)
+    if len(ungraded) > SHOWN:
+        click.echo(f"and {len(ungraded) - SHOWN} more, with the reasons, in the notes.", err=True)
 
 
 def written(kept: "Kept", keys: list[bytes], pages: Path | None) -> "Iterator[Row]":
