@@ -80,10 +80,8 @@ def machine(tmp_path_factory):
     teacher = machine.folder / "teacher"
     teacher.mkdir()
     prepare, release, grade, feedback = blocks("bash")
-    before, cd, after = prepare.partition("cd teaching\n")
-    machine.typed("teacher", before)
-    (teacher / "teaching" / "students.csv").write_text(blocks("csv")[0])
-    machine.typed("teacher", cd + after)
+    (teacher / "students.csv").write_text(blocks("csv")[0])
+    machine.typed("teacher", prepare)
     machine.typed("teacher", release, "teaching")
     with ThreadPoolExecutor(2) as both:
         done = both.submit(machine.learner, "ada", solution())

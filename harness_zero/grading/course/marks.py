@@ -35,7 +35,7 @@ def directory(folder: Path) -> Any:
     """The course directory that lies in this folder."""
     if not (folder / settings.FILE).is_file():
         cure = f"it holds no {settings.FILE}. Name the folder that `harness-zero course` made"
-        raise NoCourse(f"{folder.absolute()} is no course directory: {cure}.")
+        raise NoCourse(f"{folder.resolve()} is no course directory: {cure}.")
     return settings.directory(folder.absolute())
 
 
