@@ -74,19 +74,22 @@ class Alarm:
 
     def ring(self, signum: int, frame: FrameType | None) -> None:
         """Raise where the code is now; from the second time on, past whatever catches it."""
-        if is_collecting(frame):
-            return  # what is raised there is lost; it rings again
+        if is_out_of_reach(frame):
+            return  # it rings again
         self.rung += 1
         if self.rung > 1:
             insist(frame)
         raise StillRunning(f"still running after {self.seconds:g} seconds")
 
 
-def is_collecting(frame: FrameType | None) -> bool:
-    """Whether the garbage is being collected, and somebody is told so."""
-    return frame is not None and frame.f_code in [
-        getattr(c, "__code__", None) for c in gc.callbacks
-    ]
+def is_out_of_reach(frame: FrameType | None) -> bool:
+    """Whether an alarm is just being turned off, or garbage collected: what is raised is lost."""
+    deaf = {Alarm.__exit__.__code__, *(getattr(each, "__code__", None) for each in gc.callbacks)}
+    while frame:
+        if frame.f_code in deaf:
+            return True
+        frame = frame.f_back
+    return False
 
 
 def insist(frame: FrameType | None) -> None:
@@ -94,7 +97,8 @@ def insist(frame: FrameType | None) -> None:
 
     def trace(frame: FrameType, event: str, arg: Any) -> Any:
         frame.f_trace_opcodes = True
-        if isinstance(caught := sys.exc_info()[1], StillRunning):
+        caught = sys.exc_info()[1]
+        if isinstance(caught, StillRunning) and not is_out_of_reach(frame):
             raise StillRunning(str(caught))
         return trace
 

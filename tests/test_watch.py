@@ -7,7 +7,7 @@ import pytest
 
 from harness_zero.messages import reply, tool_use, user
 from harness_zero.models.scripted import scripted
-from harness_zero.patience import StillRunning, within
+from harness_zero.patience import Alarm, StillRunning, within
 from harness_zero.stages import stage
 from harness_zero.stages.s1_structural_stop import run
 from harness_zero.watch import (
@@ -187,14 +187,19 @@ def test_a_slow_tool_beside_a_quick_one_may_take_its_time_too():
     assert watch(at_once, scripted(both), tools, "go") == ["waited", "waited"]
 
 
+def waste(seconds):
+    began = time.monotonic()
+    while time.monotonic() < began + seconds:
+        pass
+
+
 def test_an_alarm_that_rings_while_garbage_is_collected_rings_again(monkeypatch):
     lost = []
     monkeypatch.setattr(sys, "unraisablehook", lost.append)
 
     def collecting(phase, info):
-        began = time.monotonic()
-        while time.monotonic() < began + 0.2:
-            pass
+        if info["generation"] == 2 and phase == "start":
+            waste(0.2)
 
     def for_ever():
         gc.collect()
@@ -208,3 +213,14 @@ def test_an_alarm_that_rings_while_garbage_is_collected_rings_again(monkeypatch)
     finally:
         gc.callbacks.remove(collecting)
     assert lost == []
+
+
+def test_an_alarm_that_rings_while_it_is_turned_off_is_off():
+    class Slow(Alarm):
+        def pause(self):
+            waste(0.2)
+            super().pause()
+
+    with Slow(0.1):
+        pass
+    waste(0.2)
