@@ -317,7 +317,7 @@ def test_what_the_gradebook_does_not_know_is_told_and_stops_nothing(course):
     said = grade(course)
     assert "ada, 02_brakes: the gradebook knows no such lab" in said
     assert "`harness-zero course . 02_brakes` makes it known" in said
-    assert "gradebook.db has the marks.\n" in said
+    assert "has the marks of 2 of 3." in said
     assert "essay is no lab of this course" in said
     assert marks(course, "ada") == FULL
 
