@@ -212,10 +212,10 @@ def goes_on(chance: Chance, answer: Callable) -> Any:
         so_far += [said(before), user(*results(chance, before))]
     spoken = chance.asking(chance.word())
     came = results(chance, spoken)
-    before: Any = deepcopy([so_far, spoken, came])
+    as_lent: Any = deepcopy([so_far, spoken, came])
     longer = answer(so_far, spoken, came)
     bare = all({*message} == {"role", "content"} for message in longer)
-    return alike(longer), bare, [so_far, spoken, came] == before
+    return alike(longer), bare, [so_far, spoken, came] == as_lent
 
 
 def results(chance: Chance, spoken: dict) -> list[dict]:
