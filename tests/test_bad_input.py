@@ -331,11 +331,19 @@ def test_a_shard_that_is_none_is_refused(shard, given):
     assert done.exit_code == 2 and "such as 3/10" in done.output and not out.exists()
 
 
+def a_pipe(path):
+    """Something at a name that is neither a file nor a folder, as devices are."""
+    os.mkfifo(path / "pipe")
+    return path / "pipe"
+
+
 OUTS = {
     "in a folder that is missing": (lambda path: path / "gone" / "g.csv", "No such file"),
     "in a folder that is read-only": (lambda path: Path("/proc/g.csv"), "No such file"),
     "in a file": (lambda path: path / "seed" / "g.csv", "Not a directory"),
     "a folder": (lambda path: path, "is a directory"),
+    "nothing": (lambda path: "", "is no name of a file"),
+    "a pipe": (lambda path: a_pipe(path), "is no file"),
     "what is handed in": (lambda path: path / "ada" / LAB / f"{LAB}.ipynb", "would be lost"),
     "the seed": (lambda path: path / "seed", "would be lost"),
 }

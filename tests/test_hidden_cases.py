@@ -6,7 +6,7 @@ from pathlib import Path
 from re import sub
 
 import pytest
-from answers import RIGHT
+from answers import RIGHT, WRONG
 from handed_in import filled, laid_down, solution
 
 from harness_zero.grading.checks import findings, passed
@@ -499,3 +499,26 @@ def test_our_solution_passes_from_outside_whatever_the_secret(rooms, tmp_path):
     for number in range(4):
         grade = grade_of(rooms, tmp_path, bytes([number]) * 16, "10_try_again")
         assert [mark.reason for mark in grade.marks] == [""] * len(grade.marks)
+
+
+CAUGHT = {  # wrong answers that a special case for the checks' own inputs would carry past them
+    "answer": ("the call and more", "is_error none"),
+    "next_array": ("in place", "more than a message", "pops the content"),
+    "close_calls": ("alike calls closed once", "pops the calls"),
+    "run_with_brakes": ("no deadline", "one round too many", "over the cap"),
+    "window": ("after the calls too",),
+    "fingerprint": ("noise in the arguments", "lower case", "text alone", "pops"),
+    "circle": ("turns them round",),
+    "verifier": ("before", "remembers"),
+    "judge": ("anywhere",),
+    "key": ("the values alone",),
+    "permission": ("equal to true",),
+    "all_together": ("no hook", "a hook around all", "no journal"),
+}
+
+
+@pytest.mark.parametrize("name", CAUGHT)
+def test_what_the_shown_checks_say_of_a_wrong_answer_holds_for_drawn_cases_as_well(name):
+    for what in CAUGHT[name]:
+        for secret in (SECRET, b"another secret of many bytes"):
+            assert unlike(name, WRONG[name][what][0], secret), what

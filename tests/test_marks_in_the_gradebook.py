@@ -317,7 +317,7 @@ def test_what_the_gradebook_does_not_know_is_told_and_stops_nothing(course):
     said = grade(course)
     assert "ada, 02_brakes: the gradebook knows no such lab" in said
     assert "`harness-zero course . 02_brakes` makes it known" in said
-    assert "gradebook.db has the marks.\n" in said
+    assert "has the marks of 2 of 3." in said
     assert "essay is no lab of this course" in said
     assert marks(course, "ada") == FULL
 
@@ -370,3 +370,18 @@ def test_the_book_is_not_written_over_what_is_there_to_be_read(name, course):
 @pytest.mark.parametrize("option", [("--shard", "1/2"), ("--merge",)])
 def test_shards_are_not_for_a_course(option, course):
     assert f"leave {option[0]} out" in grade(course, *option, code=2)
+
+
+def test_where_submissions_lie_is_nbgraders_to_say_and_any_name_does(course):
+    moved = course.rename(course.with_name("teaching [2026] *"))
+    with open(moved / "nbgrader_config.py", "a", encoding="utf-8") as file:
+        structure = "{nbgrader_step}/{assignment_id}/{student_id}"
+        file.write(f"c.CourseDirectory.directory_structure = {structure!r}\n")
+    for learner in ("ada", "bob"):
+        (moved / "submitted" / LAB).mkdir(exist_ok=True)
+        (moved / "submitted" / learner / LAB).rename(moved / "submitted" / LAB / learner)
+        (moved / "submitted" / learner).rmdir()
+    (moved / "submitted" / "essay" / "ada").mkdir(parents=True)
+    said = grade(moved)
+    assert "gradebook.db has the marks of 2." in said and "2 graded, 0 not" in said
+    assert "essay is no lab of this course" in said and "ada is no lab" not in said

@@ -19,6 +19,7 @@ from harness_zero.grading.record.scratch import MOST_BYTES, MOST_FILES, Scratch,
 from harness_zero.loop import ModelFailed
 from harness_zero.mine import makers
 from harness_zero.models.recorded import Diverged
+from harness_zero.run import Run
 
 LAB = "09_what_survives_a_crash"
 
@@ -268,6 +269,88 @@ def test_a_divergence_is_one_on_both_sides(begun):
 
     _, diverges = begun(source, "diverges")
     assert type(raised_by(diverges, fail)) is Diverged
+
+
+def test_an_error_of_a_class_of_ones_own_is_also_of_the_class_above_it(begun):
+    source = (
+        "from harness_zero.models.recorded import Diverged\n"
+        "class Elsewhere(Diverged): pass\n"
+        "class WrongKey(KeyError, ValueError): pass\n"
+        "def goes_elsewhere(): raise Elsewhere('step 2')\n"
+        "def wrong(): raise WrongKey('k1')\n"
+        "def leaves(): raise type('Left', (SystemExit,), {})(3)\n"
+        "def is_late(effect):\n"
+        "    try: effect()\n"
+        "    except TimeoutError as error: return type(error).__name__, str(error)\n"
+    )
+    _, goes_elsewhere, wrong, leaves, is_late = begun(
+        source, "goes_elsewhere", "wrong", "leaves", "is_late"
+    )
+    elsewhere, error, left = map(raised_by, (goes_elsewhere, wrong, leaves))
+    assert isinstance(elsewhere, Diverged) and type(elsewhere).__name__ == "Elsewhere"
+    assert isinstance(error, KeyError) and type(error).__name__ == "WrongKey"
+    assert error.args == ("k1",)
+    assert isinstance(left, Exception) and type(left).__name__ == "Left"
+
+    def late():
+        raise type("Slow", (TimeoutError,), {})("a minute")
+
+    assert is_late(late) == ("Slow", "a minute")
+
+
+def test_what_is_equal_by_its_parts_inside_is_so_outside(begun):
+    source = (
+        "from dataclasses import dataclass, field\n"
+        "from itertools import count\n"
+        "from types import SimpleNamespace\n"
+        "@dataclass\n"
+        "class Mark:\n"
+        "    name: str\n"
+        "    parts: tuple = ()\n"
+        "    at: int = field(default=0, compare=False)\n"
+        "@dataclass(eq=False)\n"
+        "class Own: name: str\n"
+        "@dataclass\n"
+        "class Counts: numbers: object\n"
+        "class Same:\n"
+        "    def __eq__(self, other): return True\n"
+        "numbers = Counts(count(1))\n"
+        "def mark(name, at): return Mark(name, (1, Mark('inner')), at)\n"
+        "def own(name): return Own(name)\n"
+        "def space(**given): return SimpleNamespace(**given)\n"
+        "def same(): return Same()\n"
+        "def counts(): return numbers, next(numbers.numbers)\n"
+        "def changed(mark): mark.name = 'b'; return mark\n"
+        "def ring():\n"
+        "    here = Mark('a'); here.parts = here; return here\n"
+    )
+    names = "mark", "own", "space", "same", "counts", "changed", "ring"
+    _, mark, own, space, same, counts, changed, ring = begun(source, *names)
+    assert mark("a", 1) == mark("a", 2) != mark("b", 1)
+    assert repr(mark("a", 1)) == "Mark(name='a', parts=(1, Mark(name='inner', parts=())))"
+    assert own("a") != own("a") and same() != same() and same() != 1
+    assert space(a=1) == space(a=1) != space(a=2)
+    assert [counts()[1] for _ in range(2)] == [1, 2]
+    here = ring()
+    assert here == here and here != ring()
+    first = mark("a", 1)
+    assert changed(first) is first and first != mark("a", 1)
+
+
+def test_a_copy_of_a_run_is_a_run_of_ones_own(begun):
+    source = (
+        "from copy import copy, deepcopy\n"
+        "def copies(run):\n"
+        "    shallow, deep = copy(run), deepcopy(run)\n"
+        "    shallow.rounds, deep.label = 9, 'mine'\n"
+        "    deep.messages.clear()\n"
+        "    deep.ask('Once more?')\n"
+        "    return isinstance(deep, run.__class__), deep.text, len(run.messages), shallow.rounds\n"
+    )
+    _, copies = begun(source, "copies")
+    run = Run("Which port?", clock=lambda: 7.0)
+    assert copies(run) == (True, "", 1, 9)
+    assert (run.rounds, run.label, len(run.messages)) == (0, None, 1)
 
 
 # what is forged

@@ -72,7 +72,7 @@ def grade_collected(course: Any, secret: Path, out: Path, pages: Path | None, jo
     """Grade what was collected into this folder."""
     from harness_zero.cli import tell
     from harness_zero.grading.course import marks
-    from harness_zero.grading.course.gradebook import file_of, place, refuse_unfit
+    from harness_zero.grading.course.gradebook import file_of, refuse_unfit
     from harness_zero.grading.course.handed_in import handed_in
     from harness_zero.grading.record.command import graded, read_secret, refuse_to_overwrite
 
@@ -88,7 +88,6 @@ def grade_collected(course: Any, secret: Path, out: Path, pages: Path | None, jo
             tell(line)
 
     graded(files, read_secret(secret), out, pages, (1, 1), jobs, into_gradebook)
-    tell(f"{place(course.db_url)} has the marks.")
 
 
 def refuse_a_lab_as_folder(folder: Path) -> None:

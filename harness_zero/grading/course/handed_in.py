@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from glob import glob
+from glob import escape, glob
 from os.path import relpath
 from pathlib import Path
 from typing import Any
@@ -27,19 +27,27 @@ def handed_in(directory: Any) -> Iterator[HandedIn]:
 
     nbgrader collects the newest of each learner.
     """
-    step = directory.submitted_directory
-    name = directory.format_path(step, "(?P<student>[^/]+)", "(?P<assignment>[^/]+)", escape=True)
-    for path in sorted(glob(directory.format_path(step, "*", "*"))):
-        found = re.fullmatch(name, path)
-        if found and found["assignment"] in LABS and Path(path).is_dir():
-            yield one(found["student"], found["assignment"], Path(relpath(path, directory.root)))
+    for student, assignment, path in collected(directory):
+        if assignment in LABS and path.is_dir():
+            yield one(student, assignment, Path(relpath(path, directory.root)))
 
 
 def others(directory: Any) -> list[str]:
     """The assignments that something was collected of, and that are no labs of ours."""
+    return sorted({assignment for _, assignment, _ in collected(directory)} - {*LABS})
+
+
+def collected(directory: Any) -> Iterator[tuple[str, str, Path]]:
+    """Student, assignment and folder of all that was collected, wherever the settings lay it."""
     step = directory.submitted_directory
-    found = {Path(path).name for path in glob(directory.format_path(step, "*", "*"))}
-    return sorted(found - {*LABS})
+    name = directory.format_path(step, "(?P<student>[^/]+)", "(?P<assignment>[^/]+)", escape=True)
+    anywhere = escape(directory.format_path(step, ANY, ANY)).replace(ANY, "*")
+    for path in sorted(glob(anywhere)):
+        if found := re.fullmatch(name, path):
+            yield found["student"], found["assignment"], Path(path)
+
+
+ANY = "\0"  # in no path
 
 
 def one(student: str, assignment: str, folder: Path) -> HandedIn:

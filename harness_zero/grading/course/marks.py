@@ -5,7 +5,7 @@ formgrader (a score by hand, extra credit, a comment, an extension) stays and co
 Where the mark under it changes, or something new was handed in, formgrader asks for a look.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -43,14 +43,16 @@ def write(course: Any, handed: Iterable[HandedIn], graded: Iterable[Graded]) -> 
     """Write marks into the gradebook and copies for formgrader; yield what is to be said."""
     for name in others(course):
         yield f"{name} is no lab of this course: what was handed in for it is left to nbgrader."
-    options = settings.read(Path(course.root))
+    options, written = settings.read(Path(course.root)), list[bool]()
     with gradebook.opened(course) as book:
         book.db().expire_on_commit = False  # or each of nbgrader's commits has all read again
         for given, grade in zip(handed, graded, strict=True):
             for name in given.aside:
                 who = f"{given.student}, {given.assignment}"
                 yield f"{who}: {name} is left out, {given.notebook.name} counts."
-            yield from one(Record(course, options, book), given, grade)
+            written.append((yield from one(Record(course, options, book), given, grade)))
+    of = "" if all(written) else f" of {len(written)}"
+    yield f"{gradebook.place(course.db_url)} has the marks of {sum(written)}{of}."
 
 
 @dataclass(frozen=True)
@@ -66,8 +68,8 @@ class Record:
         return Path(self.course.format_path(step, student, assignment))
 
 
-def one(record: Record, given: HandedIn, grade: Graded) -> Iterator[str]:
-    """One submission's marks and its copy."""
+def one(record: Record, given: HandedIn, grade: Graded) -> Generator[str, None, bool]:
+    """One submission's marks and its copy; whether the gradebook has them now."""
     from nbgrader.api import MissingEntry
 
     who = f"{given.student}, {given.assignment}"
@@ -76,14 +78,14 @@ def one(record: Record, given: HandedIn, grade: Graded) -> Iterator[str]:
     except MissingEntry:
         cure = f"`harness-zero course . {given.assignment}` makes it known"
         yield f"{who}: the gradebook knows no such lab; {cure}."
-        return
+        return False
     if given.student != copies.writable(given.student):
         yield NO_NAME.format(given.student)
-        return
+        return False
     if not has_student(record, given.student):
         if not record.options.Autograde.get("create_student", True):
             yield f"{who}: the gradebook knows no such student, and none is added (create_student)."
-            return
+            return False
         record.book.add_student(given.student)
         yield f"{given.student} was not in the gradebook, and is added."
     fault = lab_fault(given, grade)
@@ -99,6 +101,7 @@ def one(record: Record, given: HandedIn, grade: Graded) -> Iterator[str]:
     for exercise, at in places(given.assignment).items():
         if at.check not in known:
             yield f"{who}: the gradebook has no cell {at.check}, so {exercise} has no place there."
+    return True
 
 
 def has_student(record: Record, name: str) -> bool:

@@ -71,7 +71,11 @@ def grade(
 
 
 def refuse_to_overwrite(out: Path, files: tuple[Path, ...], secret: Path | None) -> None:
-    """Nothing is written over what was given to be read."""
+    """Nothing is written over what was given to be read, nor over a device."""
+    if not out.name:
+        raise click.UsageError(f"--out {out} is no name of a file.")
+    if out.exists() and not out.is_file():
+        raise click.UsageError(f"--out {out} is no file: name one, or a new one.")
     kept = kept_beside(out)
     for each in [*files, *filter(None, [secret])]:
         if each.absolute() in (out.absolute(), kept.absolute()):

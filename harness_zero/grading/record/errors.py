@@ -27,38 +27,47 @@ def told(error: BaseException) -> dict[str, Any]:
     if isinstance(error, SyntaxError):
         made_with = (str(error),)
     return {
-        "kind": type(error).__name__,
-        "module": type(error).__module__,
+        "kinds": [[kind.__name__, kind.__module__] for kind in kinds(error)],
         "args": [each if is_plain(each) else words_of(each) for each in made_with[:MOST_TOLD]],
         "beyond": not isinstance(error, Exception),
         "tells": told_by(vars(error)),
     }
 
 
+def kinds(error: BaseException) -> list[type]:
+    """The class of an error and those above it, the nearest first."""
+    above = [each for each in type(error).__mro__ if each not in (object, BaseException, Exception)]
+    return above[:MOST_TOLD] or [type(error)]
+
+
 def made(
     given: dict, args: list[Any], modules: Mapping[str, ModuleType], trusting: bool
 ) -> BaseException:
-    """An exception of the kind that was told, looked up in these modules."""
-    beyond = trusting and given["beyond"]
-    name, module = str(given["kind"])[:LONGEST_NAME], str(given["module"])
-    error = made_of(kind_of(name, module, modules, trusting, beyond), args)
+    """An exception of the kind that was told, looked up in these modules.
+
+    One of a kind that this side does not know is of the nearest kind above it that it knows.
+    """
+    told = [(str(name)[:LONGEST_NAME], str(module)) for name, module in given["kinds"][:MOST_TOLD]]
+    found = (known(*each, modules, trusting) for each in told)
+    kind = next(filter(None, found), BaseException if trusting and given["beyond"] else Raised)
+    name = told[0][0]
+    error = made_of(kind if kind.__name__ == name else type(name, (kind,), {}), args)
     vars(error).update(told_by(given["tells"]))
     return error
 
 
-def kind_of(
-    name: str, module: str, modules: Mapping[str, ModuleType], trusting: bool, beyond: bool
-) -> type[BaseException]:
+def known(
+    name: str, module: str, modules: Mapping[str, ModuleType], trusting: bool
+) -> type[BaseException] | None:
     """The class of an error; of a learner's process only an Exception is taken as it is."""
     kind: Any = None
     if module == "builtins":
         kind = getattr(builtins, name, None)
     elif module in OURS or (trusting and module.startswith("harness_zero.")):
         kind = getattr(modules.get(module), name, None)
-    known = isinstance(kind, type) and issubclass(kind, BaseException)
-    if known and (trusting or issubclass(kind, Exception) or module != "builtins"):
-        return kind
-    return type(name, (BaseException if beyond else Raised,), {})
+    if not (isinstance(kind, type) and issubclass(kind, BaseException)):
+        return None
+    return kind if trusting or issubclass(kind, Exception) or module != "builtins" else None
 
 
 def made_of(kind: type[BaseException], args: list[Any]) -> BaseException:

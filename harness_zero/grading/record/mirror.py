@@ -9,6 +9,7 @@ to be read then: so to ask a policy of a run is one way there and one way back.
 """
 
 from collections.abc import Iterable
+from copy import deepcopy
 from itertools import repeat
 from marshal import dumps
 from operator import eq, is_
@@ -22,6 +23,7 @@ from harness_zero.run import Run
 READ = {"elapsed", "text", "paused"}  # what a run tells beside what it holds
 METHODS = {name for name, each in vars(Run).items() if callable(each) and name[0] != "_"}
 HERE = {"last", "backwards"}  # methods that only read lists, so that the mirror has them itself
+HELD = [*vars(Run("go on"))]  # the names under which a run holds what it holds
 LATE = 4  # the last parts of a list may have changed: words can enter a result that is there
 ALL = 1 << 60  # however long a list is, it is there
 
@@ -52,6 +54,19 @@ class Mirror:
     def __setattr__(self, name: str, value: Any) -> None:
         self.peer_.touched[self.number_] = self
         self.seen_[name] = value, None
+
+    def __copy__(self) -> Run:
+        """A run of one's own, which holds the same."""
+        run = Run.__new__(Run)
+        vars(run).update({name: getattr(self, name) for name in HELD})
+        return run
+
+    def __deepcopy__(self, memo: dict) -> Run:
+        """A run of one's own, which shares nothing but the clock."""
+        run = Run.__new__(Run)
+        held = {name: getattr(self, name) for name in HELD}
+        vars(run).update(deepcopy(held, memo))
+        return run
 
     def read_(self, name: str) -> None:
         """Read from the run what it holds under a name, and what was read of runs before."""

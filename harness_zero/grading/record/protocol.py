@@ -10,7 +10,9 @@ import os
 import sys
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass
 from itertools import islice
+from types import SimpleNamespace
 from typing import Any
 
 from harness_zero.grading.record.errors import PLAIN, made, told
@@ -85,7 +87,14 @@ class Crossing:
             return tagged("iterator", self.all(islice(value, LONGEST), depth))
         if isinstance(value, os.PathLike) and (at := self.send_path(value)):
             return {"$": "path", "of": at}
-        return self.handles.lend(value)
+        return self.send_thing(value, depth)
+
+    def send_thing(self, value: Any, depth: int) -> Any:
+        """A handle; of what is equal by its parts, the parts as well."""
+        handle = self.handles.lend(value)
+        if handle["kind"] == "thing" and self.trusting and is_value(value):
+            handle["about"]["parts"] = self.send_dict(parts(value), depth)
+        return handle
 
     def send_path(self, path: os.PathLike) -> list[Any] | None:
         """Where a path is in a folder that both sides have; the grader's become such folders."""
@@ -135,7 +144,7 @@ class Crossing:
         if tag == "yours":
             return self.handles.lent[given["of"]]
         if tag == "handle":
-            return self.handles.borrow(given["of"], given["kind"], given["about"])
+            return self.take_handle(given["of"], given["kind"], given["about"])
         if tag == "error":
             return self.take_error(given)
         if tag == "bytes":
@@ -147,6 +156,13 @@ class Crossing:
         if tag == "path":
             return self.scratch.take(*given["of"])
         return MADE[tag](self.take(given["of"]))
+
+    def take_handle(self, number: int, kind: str, about: dict) -> Any:
+        """What stands for something of the other side, with its parts as they are now."""
+        value = self.handles.borrow(number, kind, about)
+        if kind == "thing" and not self.trusting:
+            value.parts = self.take(about.get("parts"))
+        return value
 
     def forget_frames(self) -> None:
         """Take from errors that crossed what they know of calls that are over."""
@@ -203,6 +219,34 @@ class Crossing:
         return error
 
 
+def parts(thing: Any) -> dict[str, Any]:
+    """What decides whether a thing is equal to another one of its kind; nothing if that is else."""
+    if type(thing) is SimpleNamespace:
+        return vars(thing)
+    if not is_dataclass(thing) or isinstance(thing, type) or not compares(type(thing)):
+        return {}
+    return {each.name: getattr(thing, each.name, None) for each in fields(thing) if each.compare}
+
+
+def compares(kind: Any) -> bool:
+    """Whether two of a dataclass are equal if their fields are."""
+    return bool(kind.__dataclass_params__.eq)
+
+
+def is_value(given: Any, depth: int = 0) -> bool:
+    """Whether this is plain through and through, so that what it is stands in its parts."""
+    if depth > VALUES_DEEP or isinstance(given, type):
+        return False
+    if given is None or isinstance(given, SCALAR):
+        return True
+    inside = given if isinstance(given, HOLDS) else parts(given)
+    inside = [*inside, *inside.values()] if isinstance(inside, dict) else inside
+    return bool(inside or isinstance(given, HOLDS)) and all(is_value(x, depth + 1) for x in inside)
+
+
+VALUES_DEEP = 10
+SCALAR = (str, int, float, bytes)
+HOLDS = (list, tuple, dict, set, frozenset)
 WORDS = {str}
 EXACT: dict[type, Callable[[Any], Any]] = {
     str: str.__str__,

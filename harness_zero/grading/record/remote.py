@@ -187,10 +187,24 @@ class Remote:
 
 
 class Opaque:
-    """An object of a kind that only the learner's process knows: it can be nothing but itself."""
+    """An object of a kind that only the learner's process knows.
+
+    It is equal to what has the same parts, and where nobody knows any, to itself alone.
+    """
 
     def __init__(self, kind: str) -> None:
         self.kind = kind
+        self.parts: Any = None  # as the other side tells them
+
+    def __eq__(self, other: object) -> bool:
+        if self.parts is None or not isinstance(other, Opaque):
+            return self is other
+        return (self.kind, self.parts) == (other.kind, other.parts)
+
+    def __hash__(self) -> int:
+        return hash(self.kind)
 
     def __repr__(self) -> str:
-        return f"<{self.kind} object>"
+        if not isinstance(self.parts, dict):
+            return f"<{self.kind} object>"
+        return f"{self.kind}({', '.join(f'{name}={each!r}' for name, each in self.parts.items())})"

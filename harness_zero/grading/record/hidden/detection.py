@@ -18,9 +18,10 @@ def known_again(chance: Chance, answer: Callable) -> Any:
     """Which variants of a call and its result have the fingerprint of the first."""
     call, said = chance.call(), f"{chance.word()} {chance.randint(2, 99)} {chance.word()}"
     result = tool_result(call["id"], said)
+    noise, name = chance.choice([how_long, when, where]), chance.word()
+    call["input"][name] = noise(chance)
     turned = {name: call["input"][name] for name in reversed(call["input"])}
     changed = {**call["input"], chance.choice([*call["input"]]): chance.word()}
-    noise = chance.choice([how_long, when, where])
     variants = [
         ({**call, "id": f"toolu_{chance.word()}"}, result),
         ({**call, "input": turned}, result),
@@ -29,11 +30,16 @@ def known_again(chance: Chance, answer: Callable) -> Any:
         (call, tool_result(call["id"], f"{said} {chance.word()}")),
         (call, tool_result(call["id"], said, is_error=True)),
         (call, with_words(result, WORD + chance.word())),
+        (call, tool_result(call["id"], said.upper())),
+        (call, {**result, "content": [{"type": "text", "text": said}]}),
+        (call, {**tool_result(call["id"], said), "is_error": False}),
+        ({**call, "input": {**call["input"], name: noise(chance)}}, result),
     ]
-    first = answer(*deepcopy((call, result)))
-    same = [answer(*deepcopy(each)) == first for each in variants]
+    lent = deepcopy([(call, result), *variants])
+    first, *others = [answer(*each) for each in lent]
+    same, stays = [each == first for each in others], lent == [(call, result), *variants]
     noisy = [answer(call, tool_result(call["id"], f"{said} {noise(chance)}")) for _ in range(2)]
-    return same, noisy[0] == noisy[1]
+    return same, noisy[0] == noisy[1], stays
 
 
 def how_long(chance: Chance) -> str:

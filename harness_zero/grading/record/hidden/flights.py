@@ -213,8 +213,12 @@ def is_no_answer(call: dict[str, Any]) -> bool | str:
 
 
 def as_journaled(answer: Any) -> Harness:
-    """A journal; the process is begun again whenever it was killed."""
-    run = in_all_together("journaled")(answer)
+    """A journal in the harness of lab 11."""
+    return resumed(in_all_together("journaled")(answer))
+
+
+def resumed(run: Any) -> Harness:
+    """A whole harness that keeps a journal; its process is begun again whenever it was killed."""
 
     def begun_again(model: Any, tools: Any, prompt: str, clock: Any = monotonic) -> Any:
         with a_file() as path:
@@ -226,6 +230,19 @@ def as_journaled(answer: Any) -> Harness:
     return begun_again
 
 
+def all_given(answer: Any) -> Harness:
+    """A whole harness that is given rules, somebody to ask, a hook and a purse that runs empty."""
+
+    def run(model: Any, tools: Any, prompt: str, max_rounds: int, clock: Any = monotonic) -> Any:
+        given = {"rules": RULES, "ask": is_no_answer, "hook": look_again}
+        purse = ours("pool")(PURSE_USD, 0.01)
+        limits = {"max_rounds": max_rounds, "clock": clock}
+        return answer(model, tools, prompt, **limits, purse=purse, **given)
+
+    return run
+
+
+PURSE_USD = 0.5
 SAFE = ("read_file", "list_files", "run_tests")
 
 

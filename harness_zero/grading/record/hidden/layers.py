@@ -14,7 +14,7 @@ def permitted(chance: Chance, answer: Callable) -> Any:
     """Some calls behind a layer that may say no, with somebody to be asked or nobody."""
     name = f"{chance.word()}_{chance.word()}"
     rules = rules_about(chance, name)
-    door = Door(chance.choice([True, True, False, None, 1, chance.word()]))
+    door = Door(chance.choice([True, True, False, None, 1, 1.0, chance.word()]))
     ask = chance.choice([door.ask, door.ask, None])
     layer = answer(door.tool, rules, ask)
     calls = [chance.call(chance.choice([name, name, chance.word()])) for _ in range(3)]

@@ -142,24 +142,28 @@ def in_window(chance: Chance, make: Callable) -> Any:
     """What a window says of the calls of a run."""
     size = chance.randint(2, 9)
     times = chance.randint(2, size)
-    name, kinds = chance.word(), [chance.input(2) for _ in range(chance.randint(1, 4))]
+    names, kinds = chance.words(2), [chance.input(2) for _ in range(chance.randint(1, 4))]
     run = begun(chance)
     for _ in range(chance.randint(1, 2)):
         for _ in range(chance.randint(1, 8)):
-            heard(run, looks(chance, name, kinds))
+            heard(run, looks(chance, names, kinds))
         if chance.random() < 0.3:
             run.ask(chance.word())
-    heard(run, looks(chance, name, kinds), answered=False)
+    heard(run, looks(chance, names, kinds), answered=chance.random() < 0.2)
     given = make(*chance.choice([[], [size, times]]))
     return word(asked_about(given, run))
 
 
-def looks(chance: Chance, name: str, kinds: list[dict]) -> Reply:
-    """A reply with one or two calls, each of one of these kinds."""
+def looks(chance: Chance, names: list[str], kinds: list[dict]) -> Reply:
+    """A reply with one or two calls, each of one of these tools and kinds."""
     calls = []
     for _ in range(chance.choice([1, 1, 2])):
         input = chance.choice(kinds)
-        calls.append(chance.call(name, **{key: input[key] for key in chance.shuffled([*input])}))
+        calls.append(
+            chance.call(
+                chance.choice(names), **{key: input[key] for key in chance.shuffled([*input])}
+            )
+        )
     return reply(*calls)
 
 
@@ -193,8 +197,8 @@ def typed(chance: Chance, make: Callable) -> Any:
 def vetoed(chance: Chance, make: Callable) -> Any:
     """What a stop says that a hook may veto."""
     run, asked = answers_in_a_row(chance), list[Any]()
-    before = [text for _, text in run.spoken[-1:]]
-    says = chance.choice([None, chance.word(), chance.word(), *before])
+    before = [text for _, text in (*run.spoken[:1], *run.spoken[-1:])]
+    says = chance.choice([None, chance.word(), *before])
 
     def hook(given: Run, again: bool) -> str | None:
         asked.append(bool(again))
@@ -213,15 +217,22 @@ def verified(chance: Chance, make: Callable) -> Any:
     spoken = chance.choice(["", "exit code 0", chance.word(), "x" * chance.randint(2_000, 9_000)])
     outputs = [f"exit code {code}\n{spoken}\n1 failed in {n}s\n{last_line}" for n in ("0.31", "4")]
     told = [make(lambda each=each: each)(worked(chance, 1), False) for each in outputs]
+    now = chance.choices([outputs[0], "exit code 0\n"], k=3)
+    hook = make(lambda: now[-1])
+    later = list[bool]()
+    while now:
+        later.append(hook(worked(chance, 1), False) is None)
+        now.pop()
     if None in told:
-        return told
-    return holds(told[0], last_line), told[0] == told[1], len(told[0]) <= 2_000
+        return told, later
+    return holds(told[0], last_line), told[0] == told[1], len(told[0]) <= 2_000, later
 
 
 def judged(chance: Chance, make: Callable) -> Any:
     """What a judge's hook says, what the judge was sent, and what was counted."""
     question, task, said = (f"{chance.word()} {chance.word()}" for _ in range(3))
-    verdict = chance.choice(["yes", "Yes.", f"yes: {chance.word()}", chance.word(), "no"])
+    no = "no", chance.word(), f"{chance.word()}, not yes", f"No. Yes would be {chance.word()}"
+    verdict = chance.choice(["yes", "Yes.", f"yes: {chance.word()}", *no])
     run = Run(task, clock=lambda: 0.0)
     heard(run, reply(said, cost=chance.usd(), tokens=chance.randint(1, 99)))
     sent: list[Any] = []

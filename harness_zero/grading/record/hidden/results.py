@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
+from copy import deepcopy
 from inspect import Parameter, Signature
 from threading import Barrier, BrokenBarrierError
 from typing import Any
@@ -52,9 +53,12 @@ class Kit:
 
 def answered(chance: Chance, answer: Callable) -> Any:
     """One call answered."""
-    output = chance.choice([chance.randint(0, 999), chance.word(), f"{chance.word()}\n", 2.5])
+    odd = f' {chance.word()}\'s "{chance.word()}"\n\n\t{chance.word()}\n', chance.word() * 400
+    output = chance.choice([chance.randint(0, 999), f"{chance.word()}\n", 2.5, *odd])
     kit = Kit(chance, lambda: output)
-    return plain(answer(kit.call(), kit.tools)), kit.asked
+    got = answer(kit.call(), kit.tools)
+    whole = {*got} <= {*tool_result("", "", is_error=True)}
+    return plain(got), whole, type(got.get("is_error", False)) is bool, kit.asked
 
 
 def error_said(call: dict, got: dict, *needles: str) -> Any:
@@ -194,7 +198,10 @@ def at_once(chance: Chance, answer: Callable) -> Any:
 def closed(chance: Chance, answer: Callable) -> Any:
     """Calls that are not made, and why."""
     why = f"{chance.word()} {chance.word()}"
-    return alike([answer(chance.asking(chance.word()), why)])
+    spoken = chance.asking(chance.word())
+    spoken["content"] += [{**spoken["content"][-1], "id": f"toolu_{chance.word()}"}]
+    before = deepcopy(spoken)
+    return alike([answer(spoken, why)]), spoken == before
 
 
 def goes_on(chance: Chance, answer: Callable) -> Any:
@@ -204,7 +211,11 @@ def goes_on(chance: Chance, answer: Callable) -> Any:
         before = chance.asking(chance.word())
         so_far += [said(before), user(*results(chance, before))]
     spoken = chance.asking(chance.word())
-    return alike(answer(so_far, spoken, results(chance, spoken)))
+    came = results(chance, spoken)
+    as_lent: Any = deepcopy([so_far, spoken, came])
+    longer = answer(so_far, spoken, came)
+    bare = all({*message} == {"role", "content"} for message in longer)
+    return alike(longer), bare, [so_far, spoken, came] == as_lent
 
 
 def results(chance: Chance, spoken: dict) -> list[dict]:

@@ -205,7 +205,8 @@ def some_failure(chance: Chance) -> Any:
 
 def keyed(chance: Chance, answer: Callable) -> Any:
     """Which variants of a call in a run have the key of the first."""
-    run, call = chance.word(), chance.call()
+    run, (first, second) = chance.word(), chance.words(2, least=2)
+    call = chance.call(**{first: chance.word(), second: chance.randint(1, 99), **chance.input()})
     turned = {name: call["input"][name] for name in reversed(call["input"])}
     changed = {**call["input"], chance.choice([*call["input"]]): chance.word()}
     variants = [
@@ -215,6 +216,14 @@ def keyed(chance: Chance, answer: Callable) -> Any:
         (run, {**call, "id": f"toolu_{chance.word()}"}),
         (run, {**call, "input": changed}),
         (run + call["id"][:2], {**call, "id": call["id"][2:]}),
+        (
+            run,
+            {
+                **call,
+                "input": dict(zip(call["input"], [*call["input"].values()][::-1], strict=True)),
+            },
+        ),
+        (run, {**call, "input": {f"{name}_": each for name, each in call["input"].items()}}),
     ]
     first = answer(run, call)
     return isinstance(first, str) and bool(first), [answer(*each) == first for each in variants]
@@ -238,6 +247,8 @@ def made_once(chance: Chance, answer: Callable) -> Any:
         for _ in range(4):
             try:
                 got.append(call(chance.choice(keys), **chance.choice([inputs[0], *inputs])))
-            except (ValueError, OSError) as error:
-                got.append(type(error).__name__)
+            except ValueError:
+                got.append("another input")
+            except OSError:
+                got.append("it failed")
     return got, made

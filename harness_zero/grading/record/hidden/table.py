@@ -102,7 +102,7 @@ HIDDEN: dict[str, tuple[Trial, ...]] = {
             seconds=(10, 90),
         ),
     ),
-    "affordable": (Trial(values.affordable, "it_leaves_as_much_room_as_there_is", 20),),
+    "affordable": (Trial(values.affordable, "it_leaves_as_much_room_as_there_is", 40),),
     # lab 03
     "report": (Trial(results.reported, "it_says_what_the_error_says", 6),),
     "excerpt": (Trial(results.cut, "it_says_how_many_characters_are_missing", 8),),
@@ -133,7 +133,9 @@ HIDDEN: dict[str, tuple[Trial, ...]] = {
     "ending": (
         Trial(values.ended_with(), "what_nobody_has_heard_of_is_unknown"),
         Trial(
-            values.ended_with("end_turn", "stop_sequence"), "an_answer_that_says_nothing_is_empty"
+            values.ended_with("end_turn", "stop_sequence"),
+            "an_answer_that_says_nothing_is_empty",
+            12,
         ),
         Trial(
             values.ended_with("max_tokens", "refusal", "model_context_window_exceeded"),
@@ -200,12 +202,12 @@ HIDDEN: dict[str, tuple[Trial, ...]] = {
         flight("window", fly.as_window, "what_is_older_than_five_calls_is_forgotten"),
     ),
     "fingerprint": (Trial(detect.known_again, "noise_does_not_belong_to_it", 6),),
-    "circle": (Trial(values.sequence, "the_circle_that_was_gone_through_most_often_counts", 12),),
+    "circle": (Trial(values.sequence, "the_circle_that_was_gone_through_most_often_counts", 30),),
     "repetition": (
         Trial(detect.works, "where_something_new_comes_back_it_is_silent", 1),
         Trial(detect.circles, "circles_of_two_three_and_four_are_stopped", 2),
         Trial(detect.fails_again, "wednesday_is_stopped_whatever_is_edited", 1),
-        Trial(detect.waits, "pollers_is_its_argument", 1),
+        Trial(detect.waits, "pollers_is_its_argument", 3),
         Trial(
             fly.keeps_the_goals,
             "in_flights_it_has_not_seen_it_keeps_the_goals_and_saves_rounds",
@@ -233,9 +235,9 @@ HIDDEN: dict[str, tuple[Trial, ...]] = {
     "compact": (Trial(requests.cut_down, "no_call_is_parted_from_its_result", 8),),
     # lab 08
     "verifier": (Trial(policies.verified, "a_check_that_fails_comes_back_as_words", 16),),
-    "output_type": (Trial(policies.typed, "after_so_many_tries_it_is_over", 12),),
+    "output_type": (Trial(policies.typed, "after_so_many_tries_it_is_over", 30),),
     "stop_hook": (
-        Trial(policies.vetoed, "so_many_vetoes_in_a_row_and_no_more", 16),
+        Trial(policies.vetoed, "so_many_vetoes_in_a_row_and_no_more", 30),
         flight("stop_hook", fly.as_stop_hook, "only_finished_can_be_vetoed", max_rounds=(3, 12)),
     ),
     "judge": (Trial(policies.judged, "whatever_is_no_yes_comes_back_as_words", 12),),
@@ -263,7 +265,7 @@ HIDDEN: dict[str, tuple[Trial, ...]] = {
     # lab 11
     "verdict": (Trial(values.ruled, "the_strictest_rule_counts", 16),),
     "permission": (
-        Trial(layers.permitted, "somebody_is_asked_about_the_rest", 8),
+        Trial(layers.permitted, "somebody_is_asked_about_the_rest", 16),
         flight("permission", fly.as_permission, "what_is_denied_is_not_made"),
     ),
     "pool": (
@@ -278,6 +280,15 @@ HIDDEN: dict[str, tuple[Trial, ...]] = {
             "what_may_pass_is_tried_again",
             (*fly.FAULTY, *fly.LOST),
             max_rounds=(4, 16),
+        ),
+        flight(
+            "all_together",
+            fly.all_given,
+            "what_is_denied_is_not_made_and_the_run_goes_on",
+            max_rounds=(8, 16),
+        ),
+        flight(
+            "all_together", fly.resumed, "wherever_it_is_killed_each_note_is_made_once", ("killed",)
         ),
     ),
 }

@@ -77,6 +77,12 @@ def asks_on(chance: Chance, kit: Kit) -> list[Reply]:
     return [kit.asking(cost=chance.usd()) for _ in range(FOR_GOOD)]
 
 
+def asks_at_a_price(chance: Chance, kit: Kit) -> list[Reply]:
+    """Some rounds, and an answer, each at a price."""
+    rounds = [kit.asking(cost=chance.usd()) for _ in range(chance.randint(1, 5))]
+    return [*rounds, reply(chance.word(), cost=chance.usd())]
+
+
 def ends_somehow(chance: Chance, kit: Kit) -> list[Reply]:
     """Some rounds, with a pause or without, and then any end."""
     rounds = [kit.asking() for _ in range(chance.randint(0, 3))]
@@ -128,13 +134,21 @@ def played_with_limit(chance: Chance, answer: Callable) -> Any:
 
 
 def played_with_brakes(chance: Chance, answer: Callable) -> Any:
-    """A turn under three limits, of which any may hold first."""
-    stage = Stage(chance, asks_on)
+    """Turns under three limits, of which each once holds first, exactly when it is reached."""
+    return [held_by(tight, chance, answer) for tight in chance.shuffled([0, 1, 2])]
+
+
+def held_by(tight: int, chance: Chance, answer: Callable) -> Any:
+    """A turn in which this one of the limits holds first, or the answer comes just before."""
+    stage = Stage(chance, chance.choice([asks_on, asks_on, asks_at_a_price]))
+    last = min(len(stage.replies), FOR_GOOD - 1)
+    holds = [chance.randint(last, FOR_GOOD) for _ in range(3)]
+    holds[tight] = chance.randint(1, last)
     return stage.play(
         answer,
-        max_rounds=chance.randint(1, FOR_GOOD),
-        cap_usd=chance.usd(24),
-        seconds=stage.minute * chance.randint(1, FOR_GOOD),
+        max_rounds=holds[0],
+        cap_usd=sum(each["cost_usd"] for each in stage.replies[: holds[1]]) + holds[1] // last,
+        seconds=stage.minute * holds[2],
         clock=stage.clock,
     )
 

@@ -53,7 +53,7 @@ def some_reply(chance: Chance) -> Reply:
 
 def status_judged(chance: Chance, answer: Callable) -> Any:
     """Whether it is worth asking again after this status, after none, or where nobody tells."""
-    of_any = [chance.choice([*range(400, 600)]) for _ in range(8)]
+    of_any = [chance.choice([*range(300, 600)]) for _ in range(8)]
     failures = [call_failed(chance.word(), status) for status in [*of_any, 408, 409, 429, None]]
     return answer(chance.choice([*failures, ModelFailed(chance.word())]))
 
@@ -79,7 +79,9 @@ def sequence(chance: Chance, answer: Callable) -> Any:
     lap = letters[: chance.randint(1, 5)]
     keys = [chance.choice(letters) for _ in range(chance.randint(0, 4))]
     keys += (lap * chance.randint(1, 6))[chance.randint(0, len(lap) - 1) :]
-    return tuple(answer(chance.choice([keys, [[{"at": each}] for each in keys]])))
+    given = chance.choice([keys, [[{"at": each}] for each in keys], keys[: chance.randint(0, 2)]])
+    before = deepcopy(given)
+    return tuple(answer(given)), given == before
 
 
 def larger(chance: Chance, answer: Callable) -> Any:
