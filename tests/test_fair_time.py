@@ -82,7 +82,8 @@ def crowd(others):
         pytest.skip("this kernel does not tell who waits for a core")
     cores = os.sched_getaffinity(0)
     os.sched_setaffinity(0, [min(cores)])
-    busy = [subprocess.Popen([sys.executable, "-c", BURNS]) for _ in range(others)]
+    burns = [sys.executable, "-c", BURNS]  # in sessions of their own, among which cores are shared
+    busy = [subprocess.Popen(burns, start_new_session=True) for _ in range(others)]
     try:
         yield
     finally:

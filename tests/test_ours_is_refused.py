@@ -14,8 +14,8 @@ from cells_of_answers import expression, source
 from test_grades_agree import of_record, room
 
 from harness_zero.grading.exercises import EXERCISES, LABS
-from harness_zero.grading.record.grade import NOT_DONE
 from harness_zero.grading.record.plan import plan
+from harness_zero.grading.record.reasons import NOT_DONE
 from harness_zero.mine import lab_of
 from harness_zero.notebook.check import check
 

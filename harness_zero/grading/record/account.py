@@ -8,17 +8,10 @@ from dataclasses import dataclass, field
 from harness_zero.brief import plural
 from harness_zero.grading.exercise import Exercise
 from harness_zero.grading.exercises import EXERCISES
-from harness_zero.grading.record.grade import (
-    NO_CELL,
-    NO_FUNCTION,
-    NOT_DONE,
-    RAISED,
-    WHY_GONE,
-    Grade,
-    Mark,
-)
+from harness_zero.grading.record.grade import Grade, Mark
 from harness_zero.grading.record.hidden import BROKEN as UNSEEN
 from harness_zero.grading.record.plan import as_python, parsed, plan
+from harness_zero.grading.record.reasons import NO_CELL, NO_FUNCTION, NOT_DONE, RAISED, WHY_GONE
 from harness_zero.grading.record.remote import LATE
 
 KEPT, BROKEN, OPEN = "kept", "broken", "open"  # how an exercise stands

@@ -32,12 +32,12 @@ class Unmergeable(Exception):
 def row(grade: Grade) -> Row:
     """A grade as the book holds it."""
     given = grade.submission
-    notes = [*grade.notes, *(f"{m.exercise}: {m.reason}" for m in grade.marks if m.reason and m.of)]
+    notes = [*grade.notes, *(f"{m.exercise}: {m.reason}" for m in grade.marks if m.reason)]
     return {
         "learner": named(given.learner),
         "file": named(str(given.path)),
         "lab": given.lab.name if given.lab else "",
-        **{mark.exercise: str(mark.points) for mark in grade.marks if mark.of},
+        **{mark.exercise: str(mark.points) for mark in grade.marks},
         "total": str(grade.total),
         "of": str(sum(mark.of for mark in grade.marks)),
         "of_record": "yes" if grade.of_record else "no",

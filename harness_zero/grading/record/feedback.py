@@ -98,17 +98,16 @@ def ungraded(grade: Grade) -> str:
 
 def marked(grade: Grade) -> str:
     """The points of a lab, all together and an exercise each."""
-    counted = [mark for mark in grade.marks if mark.of]
-    of, full = sum(mark.of for mark in counted), sum(not mark.reason for mark in counted)
+    of, full = sum(mark.of for mark in grade.marks), sum(not mark.reason for mark in grade.marks)
     bar = "".join(
         f'<i class="{"open" if mark.reason else "kept"}" style="flex:{mark.of}"></i>'
-        for mark in counted
+        for mark in grade.marks
     )
     notes = [note for note in grade.notes if not note.endswith(MISSING)]
     sections = "".join(section(grade, mark, at) for at, mark in enumerate(grade.marks, 1))
     return (
         f'<p class="total"><strong>{grade.total} of {of} points.</strong>'
-        f" {full} of {plural(len(counted), 'exercise')} done.</p>"
+        f" {full} of {plural(len(grade.marks), 'exercise')} done.</p>"
         f'<div class="bar" aria-hidden="true">{bar}</div>\n'
         f"{listed(map(sentence, notes), 'notes')}{sections}"
         f"<h2>How this was graded</h2>\n{listed(HOW, 'how')}"
@@ -126,7 +125,7 @@ def section(grade: Grade, mark: Mark, at: int) -> str:
     assert grade.submission.lab
     exercise = plan(grade.submission.lab.name).exercise(mark.exercise)
     told = account(grade, mark, exercise)
-    points = f"{mark.points} of {mark.of} points" if mark.of else "not of record yet"
+    points = f"{mark.points} of {mark.of} points"
     said = "".join(f"<p>{words(each)}</p>" for each in told.said)
     then = "".join(f"<p>{words(each)}</p>" for each in told.then)
     return (

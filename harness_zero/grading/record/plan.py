@@ -44,9 +44,6 @@ OURS = {  # names of ours that are the answer to an exercise of these labs
 }
 
 
-NOT_YET: dict[str, str] = {}  # exercises that only the visible checks grade so far, and why
-
-
 @dataclass(frozen=True)
 class Slot:
     """A cell that runs: ours, or the learner's for an exercise."""
