@@ -85,6 +85,7 @@ def test_a_mark_can_be_changed_and_grading_again_keeps_it(page, course):
     mark = shown.locator("#answer-check")
     mark.wait_for()
     shown.wait_for_function("() => document.querySelector('#answer-check').placeholder === '0'")
+    shown.wait_for_function("() => document.querySelector('#answer-comment').placeholder")
     why = shown.locator("#answer-comment").get_attribute("placeholder")
     assert "expected" in why and WRONG in shown.locator("body").inner_text()
     with shown.expect_response(lambda r: "/api/grade/" in r.url and r.request.method == "PUT"):

@@ -112,9 +112,8 @@ def graded(
     then: "Callable[[Iterator[Graded]], None] | None" = None,
 ) -> None:
     """Grade the files of a shard, write the book and the pages, and use the grades in order."""
-    from harness_zero.grading.exercises import LABS
     from harness_zero.grading.record import book, many
-    from harness_zero.grading.record.grade import Room, laid
+    from harness_zero.grading.record.grade import Room
     from harness_zero.grading.record.isolation import isolates
 
     refuse_without_course()
@@ -122,7 +121,6 @@ def graded(
         click.echo(f"No isolation here: these marks are not of record. {why_not}", err=True)
     mine = many.in_order(files, shard)
     with told(), TemporaryDirectory() as scratch:
-        laid(Path(scratch), LABS)
         room = Room(Path(scratch), isolated=not why_not, secret=secret)
         with closing(book.Kept(kept_beside(out), many.fingerprint(room))) as kept:
             with progress(len(mine)) as tell:
