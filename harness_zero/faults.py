@@ -11,8 +11,6 @@ NOT_THE_LEARNERS = (
     *(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")),
     "<frozen",
 )
-
-
 ELSEWHERE = "_passed_at"  # under this name an error keeps where it passed in another process
 
 

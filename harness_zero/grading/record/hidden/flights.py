@@ -18,7 +18,6 @@ from harness_zero.flight.outcome import Outcome
 from harness_zero.flight.pilots import limits_alone, pilot_of, with_detectors
 from harness_zero.flight.resumed import STARTS
 from harness_zero.grading import lab01, lab02, lab04, lab05, lab11
-from harness_zero.grading.lab03_read_file import flown_with
 from harness_zero.grading.lab09 import a_file
 from harness_zero.grading.record.hidden.drawing import Chance
 from harness_zero.grading.record.hidden.ours import ours
@@ -159,11 +158,6 @@ def as_close_calls(answer: Any) -> Harness:
 def as_ending(answer: Any) -> Harness:
     """A name for an ending, in the loop of lab 04."""
     return lab04.around(ours("act"), answer)
-
-
-def as_read_file(answer: Any) -> Harness:
-    """A way to read files, for a model that looks for one."""
-    return partial(flown_with, answer)
 
 
 HALVES = ("structural_stop", "brakes", "first_of", "until_end")
